@@ -29,18 +29,18 @@ export PARLEY_EXECUTABLE=${PARLEY_EXECUTABLE:-$binaries/parley}
 export PARLEY_SEED=${SEED:-${PARLEY_SEED:-$((RANDOM << 15 | RANDOM))}}
 
 # System suites that may share the machine, in lanes of about the same length. Suite-test leaves out one test of the suite.
-lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadPaths MetricsAccess ForbiddenCalls BadBodies
+lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadRequests MetricsAccess PageExamples
     UnauthenticatedBodies ClientGuide EventExamples ObjectStores WebClientSetting TerminalChat ClientOutbox
-    ClientSearch FeedUnderKills ChangesExample)
-lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP RequestLog MetricsPage Searching Paging
-    DelegatedSignIn AdminCalls WebhookDeliveries WebhookGuide MembersOnTwoNodes MessageChanges PayloadNumbers
-    KilledNodes Sessions-takesAsLong BotsAndHooksGuide HookPosting LongestRetention ClientTimelines ClientSigningIn
-    HeldFiles PolicyGuide PolicyUnderKills CommandGuide)
+    ClientSearch FeedUnderKills)
+lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests RequestLog MetricsPage Searching Paging
+    DelegatedSignIn AdminCalls WebhookDeliveries MembersOnTwoNodes MessageChanges PayloadNumbers
+    KilledNodes Sessions-takesAsLong HookPosting LongestRetention ClientTimelines ClientSigningIn
+    HeldFiles PolicyUnderKills)
 lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls SendingFromBothNodes
-    ExportingAccounts RateLimits BadFields UselessRegistrations StartFailures WalkThrough DeliveredMarks Chatting
-    MadeUpCursors MisleadingNames PasswordChange ClientVectors ClientFiles ClientInbox SendingFromSQL ClientReview
+    ExportingAccounts RateLimits StartFailures WalkThrough DeliveredMarks Chatting
+    MadeUpCursors PasswordChange ClientVectors ClientFiles ClientInbox SendingFromSQL ClientReview
     ImportingArchives)
-lane_4=(MailedCodes-timing StoppedDatabase WriteLimits-notice AttachmentAccess MediaLinks UploadingFiles
+lane_4=(MailedCodes-timing StoppedDatabase AttachmentAccess MediaLinks UploadingFiles
     ResumingUploads UploadLimits MessagesWithFiles DownloadingFiles DeletedFiles PrivatePictures BrowserSafety
     GeneratedClient ReferenceClient ClientMembers ClientStores)
 lanes=("${lane_1[*]}" "${lane_2[*]}" "${lane_3[*]}" "${lane_4[*]}")

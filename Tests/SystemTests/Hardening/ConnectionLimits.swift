@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Connections at the limit")
+    @Suite("Connections at the limit", .timeLimit(.minutes(2)))
     struct ConnectionLimits {
         private static let countMax = 24
 
@@ -16,8 +16,8 @@ extension SystemTests {
                 settings: [
                     "PARLEY_CONNECTIONS_MAX": "\(Self.countMax)", "PARLEY_ADDRESS_CONNECTIONS_PERCENT": "100",
                 ])
-            let ann = try await node.curl.register("Ann")
-            let cursor = try await node.curl.cursor(of: ann)
+            let ann = try await node.client.register("Ann")
+            let cursor = try await node.client.cursor(of: ann)
             let poll = Connection(node.address)
             var request = Request("GET", "/v1/sync?wait=20&cursor=\(cursor)")
             request.headers = [("Authorization", "Bearer \(ann.token)")]
@@ -38,7 +38,7 @@ extension SystemTests {
             #expect(try await node.metric("parley_http_connections_displaced_total") ?? 0 >= Double(Self.countMax))
             #expect(try await node.metric("parley_polls_waiting") == 1)
 
-            let thread = try await node.curl.thread("direct", by: ann, with: [try await node.curl.register("Ben")])
+            let thread = try await node.client.thread("direct", by: ann, with: [try await node.client.register("Ben")])
             #expect(!thread.isEmpty)
             #expect(try await poll.receive().json["events"].items.count >= 1)
             withExtendedLifetime(hoard) {}

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Hostile headers")
+    @Suite("Hostile headers", .timeLimit(.minutes(2)))
     struct HostileHeaders {
         /// A well-formed session token of no session: `parley_`, 32 bytes and their CRC-32.
         static let madeUpToken: String = {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Large answers")
+    @Suite("Large answers", .timeLimit(.minutes(5)))
     struct LargeAnswers {
         private static let pageByteCountMax = (1 << 20) + 1_000
 
@@ -12,8 +12,8 @@ extension SystemTests {
         private func room(
             _ node: Node, _ database: String, by owner: Person, memberCount: Int
         ) async throws -> (String, String) {
-            let room = try await node.curl.thread("room", by: owner, with: [])
-            let message = try await node.curl.sent("hello everyone", in: room, as: owner)
+            let room = try await node.client.thread("room", by: owner, with: [])
+            let message = try await node.client.sent("hello everyone", in: room, as: owner)
             try await Psql.run(
                 """
                 with people as (
@@ -35,7 +35,7 @@ extension SystemTests {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)
             let others = try await OtherUsers.join(node)
-            let eve = try await node.curl.register("Eve")
+            let eve = try await node.client.register("Eve")
             let (room, message) = try await room(node, database, by: eve, memberCount: 20_000)
             let path = "/v1/threads/\(room)/messages/\(message)/receipts"
             let notice = try await others.notice(connectionCount: 4) { connection, _ in
@@ -65,9 +65,9 @@ extension SystemTests {
         func sparseReceipts() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)
-            let eve = try await node.curl.register("Eve")
+            let eve = try await node.client.register("Eve")
             let (room, _) = try await room(node, database, by: eve, memberCount: 5_000)
-            let message = try await node.curl.sent("who is there?", in: room, as: eve)
+            let message = try await node.client.sent("who is there?", in: room, as: eve)
             // Three members have received it.
             let ids = try await Psql.run(
                 """
@@ -93,7 +93,7 @@ extension SystemTests {
 
         /// Stores 300 messages of the maximum length, each with the searched word, in a group of `person`.
         private func longMessages(_ node: Node, by person: Person) async throws -> String {
-            let thread = try await node.curl.thread("group", by: person, with: [])
+            let thread = try await node.client.thread("group", by: person, with: [])
             let letters = Array("abcdefghijklmnop")
             let words = letters.flatMap { a in letters.flatMap { b in letters.map { c in "\(c)\(b)\(a)" } } }
                 .joined(separator: " ")
@@ -110,12 +110,12 @@ extension SystemTests {
         func searches() async throws {
             let node = try await Node.start(database: try await TestCluster.shared().createDatabase())
             var others = try await OtherUsers.join(node)
-            let eve = try await node.curl.register("Eve")
+            let eve = try await node.client.register("Eve")
             _ = try await longMessages(node, by: eve)
             others.act = { others, connection in
                 try await connection.get("/v1/search?q=hello", as: others.sender).status == 200
             }
-            _ = try await node.curl.sent("Hello", in: others.thread, as: others.sender)
+            _ = try await node.client.sent("Hello", in: others.thread, as: others.sender)
             let notice = try await others.notice(connectionCount: 8) { connection, _ in
                 let answer = try await connection.get("/v1/search?q=a&limit=200", as: eve)
                 // From the third on searches wait in a queue, which is short.
@@ -140,9 +140,9 @@ extension SystemTests {
 
         @Test("a page of the inbox ends before 1 MiB, and the next page continues")
         func inbox() async throws {
-            let curl = try await TestNodes.shared().a.curl
-            let ann = try await curl.register("Ann")
-            let connection = Connection(curl.address)
+            let client = try await TestNodes.shared().a.client
+            let ann = try await client.register("Ann")
+            let connection = Connection(client.address)
             let body: JSON = ["type": "x-blob", "payload": ["data": .string(String(repeating: "x", count: 60_000))]]
             var threads: [String] = []
             for _ in 0..<40 {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Invented cursors, pages and ids")
+    @Suite("Invented cursors, pages and ids", .timeLimit(.minutes(2)))
     struct MadeUpCursors {
         /// A text in the service's own format: a version, big-endian fields and a check byte, as base64url.
         private static func opaque(version: UInt8, _ fields: [UInt8]) -> String {
@@ -21,11 +21,11 @@ extension SystemTests {
 
         @Test("an invented page never makes a list fail")
         func pages() async throws {
-            let curl = try await TestNodes.shared().a.curl
-            let connection = Connection(curl.address)
-            let ann = try await curl.register("Ann")
-            let thread = try await curl.thread("group", by: ann, with: [try await curl.register("Ben")])
-            let message = try await curl.sent("hello", in: thread, as: ann)
+            let client = try await TestNodes.shared().a.client
+            let connection = Connection(client.address)
+            let ann = try await client.register("Ann")
+            let thread = try await client.thread("group", by: ann, with: [try await client.register("Ben")])
+            let message = try await client.sent("hello", in: thread, as: ann)
             let lists = [
                 "/v1/inbox?", "/v1/search?q=hello&", "/v1/search?q=hello&thread=\(thread)&", "/v1/rooms?",
                 "/v1/users?query=ann&", "/v1/users/me/blocks?", "/v1/sessions?", "/v1/threads/\(thread)/members?",
@@ -54,9 +54,9 @@ extension SystemTests {
 
         @Test("a cursor from the future is expired for waiting polls, immediate polls and streams")
         func futureCursors() async throws {
-            let curl = try await TestNodes.shared().a.curl
-            let ann = try await curl.register("Ann")
-            let connection = Connection(curl.address)
+            let client = try await TestNodes.shared().a.client
+            let ann = try await client.register("Ann")
+            let connection = Connection(client.address)
             let now = try await connection.cursor(of: ann)
             #expect(try await connection.sync(ann, from: now, wait: 0).status == 200)
             for position in [1 << 40, 1 << 62, Int64.max] {
@@ -69,14 +69,14 @@ extension SystemTests {
                 }
                 var request = Request("GET", "/v1/sync?cursor=\(future)")
                 request.headers = [("Authorization", "Bearer \(ann.token)"), ("Accept", "text/event-stream")]
-                #expect(try await Connection(curl.address).open(request).status == 410)
+                #expect(try await Connection(client.address).open(request).status == 410)
             }
         }
 
         @Test("a cursor just returned by another node never counts as one from the future")
         func cursorsOfOtherNodes() async throws {
             let nodes = try await TestNodes.shared()
-            let ann = try await nodes.a.curl.register("Ann")
+            let ann = try await nodes.a.client.register("Ann")
             let connections = nodes.addresses.map(Connection.init)
             let thread = try await connections[0].thread("group", by: ann, with: [])
             var cursors = [try await connections[0].cursor(of: ann), try await connections[1].cursor(of: ann)]
@@ -94,34 +94,34 @@ extension SystemTests {
 
         @Test("in a direct thread only the sender can delete a message for everyone, not the opener of the thread")
         func directThreads() async throws {
-            let curl = try await TestNodes.shared().a.curl
-            let (ann, ben) = (try await curl.register("Ann"), try await curl.register("Ben"))
-            let thread = try await curl.thread("direct", by: ann, with: [ben])
+            let client = try await TestNodes.shared().a.client
+            let (ann, ben) = (try await client.register("Ann"), try await client.register("Ben"))
+            let thread = try await client.thread("direct", by: ann, with: [ben])
             func path(_ message: String) -> String { "/v1/threads/\(thread)/messages/\(message)?for=everyone" }
             let (anns, bens) = (
-                try await curl.sent("hello", in: thread, as: ann), try await curl.sent("hello", in: thread, as: ben)
+                try await client.sent("hello", in: thread, as: ann), try await client.sent("hello", in: thread, as: ben)
             )
             for isBlocked in [false, true] {
                 if isBlocked {
-                    #expect(try await curl.put("/v1/users/me/blocks/\(ann.id)", [:], as: ben).status == 204)
+                    #expect(try await client.put("/v1/users/me/blocks/\(ann.id)", [:], as: ben).status == 204)
                 }
                 for (message, other) in [(bens, ann), (anns, ben)] {
-                    let refused = try await curl.delete(path(message), as: other)
+                    let refused = try await client.delete(path(message), as: other)
                     #expect(refused.status == 403 && refused.code == "not_allowed", "\(refused)")
                 }
             }
             for (message, sender) in [(bens, ben), (anns, ann)] {
-                #expect(try await curl.delete(path(message), as: sender).status == 204)
+                #expect(try await client.delete(path(message), as: sender).status == 204)
             }
         }
 
         @Test("a stranger is refused at once while another transaction has the thread locked")
         func strangersDoNotWait() async throws {
             let nodes = try await TestNodes.shared()
-            let curl = nodes.a.curl
-            let (ann, eve) = (try await curl.register("Ann"), try await curl.register("Eve"))
-            let thread = try await curl.thread("group", by: ann, with: [])
-            let message = try await curl.sent("hello", in: thread, as: ann)
+            let client = nodes.a.client
+            let (ann, eve) = (try await client.register("Ann"), try await client.register("Eve"))
+            let thread = try await client.thread("group", by: ann, with: [])
+            let message = try await client.sent("hello", in: thread, as: ann)
             async let holder = Psql.run(
                 "begin; select from threads where id = '\(thread)' for update; \(Psql.sleep) commit;",
                 conninfo: nodes.database)
@@ -139,7 +139,7 @@ extension SystemTests {
             ]
             let began = ContinuousClock.now
             for (method, path, body) in calls {
-                let answer = try await curl.call(method, path, body, as: eve)
+                let answer = try await client.call(method, path, body, as: eve)
                 #expect(answer.status == 404 && answer.code == "thread_not_found", "\(method) \(path): \(answer)")
             }
             // The wait for a lock ends after 5 s.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("An account with thousands of threads")
+    @Suite("An account with thousands of threads", .timeLimit(.minutes(5)))
     struct ManyThreads {
         private static let threadCount = 5_000
 
@@ -51,7 +51,7 @@ extension SystemTests {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database, settings: ["PARLEY_RATE_LIMITS": "on"])
             let others = try await OtherUsers.join(node)
-            let eve = try await node.curl.register("Eve")
+            let eve = try await node.client.register("Eve")
             try await Self.fill(eve, eventCount: 0, in: database)
             let notice = try await others.notice(connectionCount: 2) { connection, lane in
                 let name = JSON.string(unique("Eve \(lane) "))
@@ -59,7 +59,7 @@ extension SystemTests {
             }
             notice.expect("profile changes of an account with \(Self.threadCount) threads", ratioMax: 12)
             // The attack has used up the bucket.
-            let last = try await node.curl.get("/v1/users/me", as: eve).json["name"].string ?? ""
+            let last = try await node.client.get("/v1/users/me", as: eve).json["name"].string ?? ""
             try await eventually("all to have been told", within: .seconds(30)) {
                 try await Self.told(last, in: database) == "\(Self.threadCount)|\(Self.threadCount)" ? true : nil
             }
@@ -73,10 +73,10 @@ extension SystemTests {
         @Test("has its rename finished by another node when the first is killed")
         func killed() async throws {
             let nodes = try await TestNodes.own(on: try await TestCluster.shared())
-            let eve = try await nodes.a.curl.register("Eve")
+            let eve = try await nodes.a.client.register("Eve")
             try await Self.fill(eve, eventCount: 0, in: nodes.database)
             let name = unique("Eve ")
-            let renamed = try await nodes.a.curl.call("PATCH", "/v1/users/me", ["name": .string(name)], as: eve)
+            let renamed = try await nodes.a.client.call("PATCH", "/v1/users/me", ["name": .string(name)], as: eve)
             #expect(renamed.status == 200)
             try await nodes.a.kill()
             try await eventually("all to have been told", within: .seconds(30)) {
@@ -90,10 +90,10 @@ extension SystemTests {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)
             let others = try await OtherUsers.join(node)
-            let eve = try await node.curl.register("Eve")
-            let cursor = try await node.curl.cursor(of: eve)
+            let eve = try await node.client.register("Eve")
+            let cursor = try await node.client.cursor(of: eve)
             try await Self.fill(eve, eventCount: 4, in: database)
-            let page = try await node.curl.sync(eve, from: cursor)
+            let page = try await node.client.sync(eve, from: cursor)
             #expect(page.status == 200 && page.json["events"].items.count == 100 && page.json["more"].bool == true)
             let notice = try await others.notice(connectionCount: 8) { connection, _ in
                 _ = try await connection.sync(eve, from: cursor)
@@ -117,8 +117,8 @@ extension SystemTests {
         func invited() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)
-            let ann = try await node.curl.register("Ann")
-            let group = try await node.curl.thread("group", by: ann, with: [])
+            let ann = try await node.client.register("Ann")
+            let group = try await node.client.thread("group", by: ann, with: [])
             try await Psql.run(
                 """
                 with made as (
@@ -131,7 +131,7 @@ extension SystemTests {
             // Two changes at once: people who did not get the first event yet get only the second.
             let titles = [unique("First "), unique("Second ")]
             for title in titles {
-                let answer = try await node.curl.call(
+                let answer = try await node.client.call(
                     "PATCH", "/v1/threads/\(group)", ["title": .string(title)], as: ann)
                 #expect(answer.status == 200)
             }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Search indexing")
+    @Suite("Search indexing", .timeLimit(.minutes(5)))
     struct SearchIndexing {
         /// 4,096 different words of three letters: the longest text.
         private static let words: String = {
@@ -18,8 +18,8 @@ extension SystemTests {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)
             var others = try await OtherUsers.join(node)
-            let eve = try await node.curl.register("Eve")
-            let flooded = try await node.curl.thread("group", by: eve, with: [])
+            let eve = try await node.client.register("Eve")
+            let flooded = try await node.client.thread("group", by: eve, with: [])
             let attack: @Sendable (Connection, Int) async throws -> Void = { connection, _ in
                 // With an app's own type, because search covers `text` in messages of every type.
                 let body: JSON = ["type": "x-flood", "payload": ["text": .string(Self.words)]]
@@ -49,9 +49,9 @@ extension SystemTests {
 
         @Test("text has a limit in messages of every type, and so has a location's label")
         func textsAreBounded() async throws {
-            let curl = try await TestNodes.shared().a.curl
-            let ann = try await curl.register("Ann")
-            let thread = try await curl.thread("group", by: ann, with: [])
+            let client = try await TestNodes.shared().a.client
+            let ann = try await client.register("Ann")
+            let thread = try await client.thread("group", by: ann, with: [])
             let long = JSON.string(String(repeating: "x", count: 16 * 1024 + 1))
             let payloads: [(String, String, JSON)] = [
                 ("message", "text", ["text": long]), ("x-note", "text", ["text": long]),
@@ -59,13 +59,13 @@ extension SystemTests {
             ]
             for (type, field, payload) in payloads {
                 let body: JSON = ["type": .string(type), "payload": payload]
-                let answer = try await curl.post("/v1/threads/\(thread)/messages", body, as: ann)
+                let answer = try await client.post("/v1/threads/\(thread)/messages", body, as: ann)
                 #expect(answer.status == 422, "\(answer)")
                 #expect(answer.json["errors"].items.first?["field"].string == "payload.\(field)", "\(answer)")
             }
             // Fields that search does not cover may be longer.
             let note: JSON = ["type": "x-note", "payload": ["text": ["a": long], "data": long]]
-            #expect(try await curl.post("/v1/threads/\(thread)/messages", note, as: ann).status == 201)
+            #expect(try await client.post("/v1/threads/\(thread)/messages", note, as: ann).status == 201)
         }
     }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Bodies of unauthenticated requests", .serialized)
+    @Suite("Bodies of unauthenticated requests", .serialized, .timeLimit(.minutes(5)))
     struct UnauthenticatedBodies {
         private static let mebibyte = 1024 * 1024
 
@@ -103,10 +103,10 @@ extension SystemTests {
         @Test("may hold a thousand marks, or the largest message in small pieces")
         func allowed() async throws {
             let nodes = try await TestNodes.shared()
-            let ann = try await nodes.a.curl.register("Ann")
-            let thread = try await nodes.a.curl.thread(
-                "direct", by: ann, with: [try await nodes.a.curl.register("Ben")])
-            _ = try await nodes.a.curl.sent("hi", in: thread, as: ann)
+            let ann = try await nodes.a.client.register("Ann")
+            let thread = try await nodes.a.client.thread(
+                "direct", by: ann, with: [try await nodes.a.client.register("Ben")])
+            _ = try await nodes.a.client.sent("hi", in: thread, as: ann)
             let connection = Connection(nodes.a.address)
             let marks = JSON.array(Array(repeating: ["thread_id": .string(thread), "read": 1], count: 1_000))
             #expect(try await connection.post("/v1/receipts", ["receipts": marks], as: ann).status == 204)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Three nodes behind nginx")
+    @Suite("Three nodes behind nginx", .timeLimit(.minutes(5)))
     struct BehindNginx {
         private struct Site: Sendable {
             let nodes: [Node]
@@ -125,7 +125,7 @@ extension SystemTests {
             #expect(refusal.code == "rate_limited" && refusal.headers["retry-after"] == "1", "\(refusal)")
             #expect(refusal.headers["content-type"] == "application/problem+json")
             // The limit does not cover polls, and a second later it has room again.
-            let ann = try await site.nodes[0].curl.register("Ann")
+            let ann = try await site.nodes[0].client.register("Ann")
             #expect(try await Connection(site.nginx.address).get("/v1/sync", as: ann).status == 200)
             try await eventually("the address to be served again") {
                 try await Connection(site.nginx.address).get("/v1/inbox", as: ann).status == 200 ? true : nil

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("parley bench")
+@Suite("parley bench", .timeLimit(.minutes(5)))
 struct BenchCommand {
     /// A separate node, its database, and a role with all rights there.
     private struct Target {

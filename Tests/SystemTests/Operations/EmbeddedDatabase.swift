@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("A node with an embedded PostgreSQL")
+    @Suite("A node with an embedded PostgreSQL", .timeLimit(.minutes(2)))
     struct EmbeddedDatabase {
         let temporary: TemporaryDirectory
         var settings: [String: String] { ["PARLEY_DATA_DIR": temporary.path + "/data"] }
@@ -24,19 +24,19 @@ extension SystemTests {
         @Test("keeps its data after kill -9 and after SIGTERM, and leaves no server running after SIGTERM")
         func restarts() async throws {
             let first = try await Node.start(database: nil, settings: settings)
-            let ann = try await first.curl.register("Ann")
-            let bob = try await first.curl.register("Bob")
-            let thread = try await first.curl.thread("direct", by: ann, with: [bob])
-            let cursor = try await first.curl.cursor(of: bob)
-            let id = try await first.curl.sent("kept", in: thread, as: ann)
-            let before = try await first.curl.get("/v1/inbox", as: bob).json
+            let ann = try await first.client.register("Ann")
+            let bob = try await first.client.register("Bob")
+            let thread = try await first.client.thread("direct", by: ann, with: [bob])
+            let cursor = try await first.client.cursor(of: bob)
+            let id = try await first.client.sent("kept", in: thread, as: ann)
+            let before = try await first.client.get("/v1/inbox", as: bob).json
             try await first.kill()
 
             let second = try await Node.start(database: nil, settings: settings)
-            #expect(try await second.curl.archive(of: thread, as: bob).map { $0["id"].string } == [id])
-            let events = try await second.curl.sync(bob, from: cursor).json["events"].items
+            #expect(try await second.client.archive(of: thread, as: bob).map { $0["id"].string } == [id])
+            let events = try await second.client.sync(bob, from: cursor).json["events"].items
             #expect(events.map { $0["data"]["id"].string } == [id])
-            #expect(try await second.curl.get("/v1/inbox", as: bob).json["threads"] == before["threads"])
+            #expect(try await second.client.get("/v1/inbox", as: bob).json["threads"] == before["threads"])
             let running = try server()
             let (exit, took) = try await second.stop()
             #expect(exit == .status(0))
@@ -44,7 +44,7 @@ extension SystemTests {
             #expect(kill(running, 0) == -1 && errno == ESRCH, "PostgreSQL outlived its Parley")
 
             let third = try await Node.start(database: nil, settings: settings)
-            #expect(try await third.curl.say("and on", in: thread, as: bob).json["seq"] == 2)
+            #expect(try await third.client.say("and on", in: thread, as: bob).json["seq"] == 2)
             try await third.stop()
         }
 
@@ -59,12 +59,12 @@ extension SystemTests {
         @Test("restarts its PostgreSQL when that is killed")
         func killedServer() async throws {
             let node = try await Node.start(database: nil, settings: settings)
-            let ann = try await node.curl.register("Ann")
+            let ann = try await node.client.register("Ann")
             let running = try server()
             #expect(kill(running, SIGKILL) == 0)
             try await eventually("PostgreSQL to restart", within: .seconds(20)) { try server() != running ? true : nil }
             try await node.waitUntil(ready: true)
-            #expect(try await node.curl.get("/v1/users/me", as: ann).status == 200)
+            #expect(try await node.client.get("/v1/users/me", as: ann).status == 200)
             #expect(try await node.stop().exit == .status(0))
         }
 
@@ -73,7 +73,7 @@ extension SystemTests {
             let node = try await Node.start(database: nil, settings: settings)
             let outcome = try await Parley.run(["serve", "--http-port", "0"], settings: settings)
             outcome.expectRefusal(mentioning: [temporary.path + "/data", "\(node.program.pid)"])
-            #expect(try await node.curl.get("/health/ready").status == 200)
+            #expect(try await node.client.get("/health/ready").status == 200)
             try await node.stop()
         }
     }

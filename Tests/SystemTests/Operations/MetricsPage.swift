@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Metrics")
+    @Suite("Metrics", .timeLimit(.minutes(2)))
     struct MetricsPage {
         /// A node after a chat, so that each kind of metric has values.
         private func page() async throws -> PrometheusPage {
@@ -28,14 +28,14 @@ extension SystemTests {
                 select w.id, log_epoch(), log_head() from webhooks w on conflict do nothing
                 """, conninfo: nodes.database)
             try await eventually("the lag of a webhook") { try await nodes.a.metric("parley_webhook_lag_events") }
-            let ann = try await nodes.a.curl.register("Ann")
-            let bob = try await nodes.a.curl.register("Bob")
-            let thread = try await nodes.a.curl.thread("direct", by: ann, with: [bob])
-            let cursor = try await nodes.a.curl.cursor(of: bob)
-            _ = try await nodes.a.curl.sent("hi", in: thread, as: ann)
-            #expect(try await nodes.a.curl.sync(bob, from: cursor, wait: 10).json["events"].items.count == 1)
-            #expect(try await nodes.a.curl.put("/v1/threads/\(thread)/receipts", ["read": 1], as: bob).status == 204)
-            let answer = try await nodes.a.curl.get("/metrics")
+            let ann = try await nodes.a.client.register("Ann")
+            let bob = try await nodes.a.client.register("Bob")
+            let thread = try await nodes.a.client.thread("direct", by: ann, with: [bob])
+            let cursor = try await nodes.a.client.cursor(of: bob)
+            _ = try await nodes.a.client.sent("hi", in: thread, as: ann)
+            #expect(try await nodes.a.client.sync(bob, from: cursor, wait: 10).json["events"].items.count == 1)
+            #expect(try await nodes.a.client.put("/v1/threads/\(thread)/receipts", ["read": 1], as: bob).status == 204)
+            let answer = try await nodes.a.client.get("/metrics")
             #expect(answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
             return try PrometheusPage(answer.text)
         }

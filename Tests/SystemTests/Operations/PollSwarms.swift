@@ -4,18 +4,18 @@ import Bench
 import TestSupport
 import Testing
 
-@Suite("A swarm of polls")
+@Suite("A swarm of polls", .timeLimit(.minutes(5)))
 struct PollSwarms {
     @Test("follows every thread while a node ends, losing and duplicating nothing", .timeLimit(.minutes(1)))
     func nodeEnds() async throws {
         let nodes = try await TestNodes.own(
             on: try await TestCluster.shared(),
             settings: ["PARLEY_SESSION_POLLS_MAX": "100", "PARLEY_ACCOUNT_POLLS_MAX": "100"])
-        let ann = try await nodes.b.curl.register("Ann")
-        let ben = try await nodes.b.curl.register("Ben")
-        let thread = try await nodes.b.curl.thread("direct", by: ann, with: [ben])
+        let ann = try await nodes.b.client.register("Ann")
+        let ben = try await nodes.b.client.register("Ben")
+        let thread = try await nodes.b.client.thread("direct", by: ann, with: [ben])
         let key = try #require(ThreadKey(thread))
-        let cursor = try await nodes.b.curl.cursor(of: ann)
+        let cursor = try await nodes.b.client.cursor(of: ann)
         let members = (0..<100).map {
             PollSwarm.Member(token: $0 % 2 == 0 ? ann.token : ben.token, cursor: cursor, heads: [key: 0])
         }
@@ -24,10 +24,10 @@ struct PollSwarms {
         try await swarm.waitUntilWaiting(within: .seconds(10))
         try await nodes.a.waitForPolls(50)
 
-        _ = try await nodes.b.curl.sent("one", in: thread, as: ann)
+        _ = try await nodes.b.client.sent("one", in: thread, as: ann)
         try await eventually("the first message everywhere") { swarm.counts.messages == 100 ? true : nil }
         try await nodes.a.kill()
-        _ = try await nodes.b.curl.sent("two", in: thread, as: ben)
+        _ = try await nodes.b.client.sent("two", in: thread, as: ben)
         try await eventually("the second message everywhere") { swarm.counts.messages == 200 ? true : nil }
         try await swarm.waitUntilWaiting(within: .seconds(10))
         #expect(swarm.counts.failures >= 50)

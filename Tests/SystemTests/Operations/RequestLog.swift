@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The request log")
+    @Suite("The request log", .timeLimit(.minutes(2)))
     struct RequestLog {
         /// The lines of a JSON log, each whole.
         private func lines(_ node: Node) throws -> [JSON] {
@@ -25,10 +25,10 @@ extension SystemTests {
             let cluster = try await StoppableCluster.running()
             let node = try await Node.start(
                 database: try await cluster.createDatabase(), settings: ["PARLEY_LOG_FORMAT": "json"])
-            let ann = try await node.curl.register("Ann")
-            #expect(try await node.curl.get("/v1/threads/\(newID())", as: ann).status == 404)
+            let ann = try await node.client.register("Ann")
+            #expect(try await node.client.get("/v1/threads/\(newID())", as: ann).status == 404)
             await cluster.stop(.immediate)
-            let failed = try await node.curl.get("/v1/inbox", as: ann)
+            let failed = try await node.client.get("/v1/inbox", as: ann)
             #expect(failed.status == 503)
             let line = try await line(failed.headers["x-request-id"], node)
             #expect(line["level"] == "warning" && line["metadata"]["operation"] == "getInbox", "\(line)")
@@ -43,13 +43,13 @@ extension SystemTests {
                 database: try await TestCluster.shared().createDatabase(),
                 settings: ["PARLEY_LOG_FORMAT": "json", "PARLEY_SLOW_REQUEST_MS": "20"])
             // Hashing a password is slow.
-            let ann = try await node.curl.register("Ann")
+            let ann = try await node.client.register("Ann")
             try await eventually("a slow request's line") {
                 try lines(node).first { $0["metadata"]["operation"] == "register" }
             }
             // With a cursor from another call: a `sync` without a cursor is answered at once, and could be slow.
-            let cursor = try #require(try await node.curl.get("/v1/inbox", as: ann).json["cursor"].string)
-            let answer = try await node.curl.sync(ann, from: cursor, wait: 1)
+            let cursor = try #require(try await node.client.get("/v1/inbox", as: ann).json["cursor"].string)
+            let answer = try await node.client.sync(ann, from: cursor, wait: 1)
             #expect(answer.status == 200)
             #expect(try !lines(node).contains { $0["metadata"]["operation"] == "sync" })
             try await node.stop()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The schema at a node's start")
+    @Suite("The schema at a node's start", .timeLimit(.minutes(2)))
     struct SchemaAtStart {
         let cluster: TestCluster
         let database: String
@@ -25,10 +25,10 @@ extension SystemTests {
             async let second = Node.start(database: database)
             async let third = Node.start(database: database)
             let nodes = try await [first, second, third]
-            let ann = try await nodes[0].curl.register("Ann")
+            let ann = try await nodes[0].client.register("Ann")
             for node in nodes {
-                #expect(try await node.curl.get("/health/ready").status == 200)
-                #expect(try await node.curl.get("/v1/users/me", as: ann).status == 200)
+                #expect(try await node.client.get("/health/ready").status == 200)
+                #expect(try await node.client.get("/v1/users/me", as: ann).status == 200)
                 #expect(try await node.stop().exit == .status(0))
             }
         }

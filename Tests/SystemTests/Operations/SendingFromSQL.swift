@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Sending from SQL")
+    @Suite("Sending from SQL", .timeLimit(.minutes(2)))
     struct SendingFromSQL {
         /// A login that may send and nothing else, and its way to the database.
         private static func shop(in database: String) async throws -> String {
@@ -22,8 +22,8 @@ extension SystemTests {
         }
 
         /// How many messages a thread has; nil while it does not exist.
-        private static func count(_ curl: Curl, _ thread: String, _ person: Person) async throws -> Int? {
-            let page = try await curl.get("/v1/threads/\(thread)/messages", as: person)
+        private static func count(_ client: Client, _ thread: String, _ person: Person) async throws -> Int? {
+            let page = try await client.get("/v1/threads/\(thread)/messages", as: person)
             return page.status == 200 ? page.json["messages"].items.count : nil
         }
 
@@ -37,9 +37,9 @@ extension SystemTests {
             let shop = try await Self.shop(in: nodes.database)
             let id = newID()
             for (node, person) in [(nodes.a, people.bob), (nodes.b, people.ann)] {
-                let cursor = try await node.curl.cursor(of: person)
-                async let poll = node.curl.syncUntilTold(person, from: cursor, wait: 20)
-                try await Task.sleep(for: .milliseconds(200))
+                let cursor = try await node.client.cursor(of: person)
+                async let poll = node.client.syncUntilTold(person, from: cursor, wait: 20)
+                try await node.waitForPolls()
                 let sent = ContinuousClock.now
                 try await Psql.run(
                     """
@@ -55,11 +55,11 @@ extension SystemTests {
             try await Psql.run(
                 "select from parley.send('\(people.ann.id)', '\(direct.id)', '{\"text\":\"from SQL\"}', '\(id)')",
                 conninfo: shop)
-            #expect(try await nodes.a.curl.say("from SQL", in: direct.id, as: people.ann, id: id).status == 200)
-            #expect(try await nodes.a.curl.say("else", in: direct.id, as: people.ann, id: id).status == 409)
-            let archive = try await nodes.a.curl.archive(of: direct.id, as: people.bob)
+            #expect(try await nodes.a.client.say("from SQL", in: direct.id, as: people.ann, id: id).status == 200)
+            #expect(try await nodes.a.client.say("else", in: direct.id, as: people.ann, id: id).status == 409)
+            let archive = try await nodes.a.client.archive(of: direct.id, as: people.bob)
             #expect(archive.count == 2 && archive.first?["id"].string == id)
-            let inbox = try await nodes.b.curl.get("/v1/inbox", as: people.bob)
+            let inbox = try await nodes.b.client.get("/v1/inbox", as: people.bob)
             #expect(inbox.json["unread_total"] == 2)
         }
 
@@ -67,10 +67,10 @@ extension SystemTests {
             "an open transaction delays neither sends of the API nor other transactions, and arrives after its commit")
         func openTransaction() async throws {
             let nodes = try await TestNodes.own(on: try await TestCluster.shared())
-            let curl = nodes.a.curl
-            let ann = try await curl.register("Ann")
-            let bob = try await curl.register("Bob")
-            let thread = try await curl.thread("direct", by: ann, with: [bob])
+            let client = nodes.a.client
+            let ann = try await client.register("Ann")
+            let bob = try await client.register("Bob")
+            let thread = try await client.thread("direct", by: ann, with: [bob])
             let shop = try await Self.shop(in: nodes.database)
             let send = { @Sendable (text: String) in
                 "select from parley.send('\(ann.id)', '\(thread)', '{\"text\":\"\(text)\"}');"
@@ -82,20 +82,20 @@ extension SystemTests {
             #expect(try await Psql.isAsleep(in: superuser))
             var expected: [String] = []
             for number in 0..<5 {
-                #expect(try await curl.say("api \(number)", in: thread, as: bob).status == 201)
+                #expect(try await client.say("api \(number)", in: thread, as: bob).status == 201)
                 try await Psql.run(send("sql \(number)"), conninfo: shop)
                 expected += ["api \(number)", "sql \(number)"]
                 try await eventually("sql \(number)", within: .seconds(5), every: .milliseconds(20)) {
-                    try await curl.archive(of: thread, as: ann).last?["payload"]["text"].string == "sql \(number)"
+                    try await client.archive(of: thread, as: ann).last?["payload"]["text"].string == "sql \(number)"
                         ? true : nil
                 }
             }
             try await Psql.wake(in: superuser)
             _ = try await open.value
             try await eventually("the late message", within: .seconds(5), every: .milliseconds(20)) {
-                try await curl.archive(of: thread, as: ann).count == 11 ? true : nil
+                try await client.archive(of: thread, as: ann).count == 11 ? true : nil
             }
-            let texts = try await curl.archive(of: thread, as: ann).map { $0["payload"]["text"].string }
+            let texts = try await client.archive(of: thread, as: ann).map { $0["payload"]["text"].string }
             #expect(texts == expected + ["late"])
             try await nodes.stop()
         }
@@ -112,9 +112,9 @@ extension SystemTests {
             let nodes = try await RestartableNodes.start(
                 2, on: database,
                 settings: ["PARLEY_OUTBOX_URLS": owner + ",host=/nowhere dbname=none", "PARLEY_LOG_FORMAT": "json"])
-            let curl = await nodes[0].curl
-            let ann = try await curl.register("Ann")
-            let bob = try await curl.register("Bob")
+            let client = await nodes[0].client
+            let ann = try await client.register("Ann")
+            let bob = try await client.register("Bob")
             let role = unique("crm_").lowercased()
             try await cluster.psql("create role \(role) login in role parley_sender", database: shop)
             let thread = try await Psql.run(
@@ -125,7 +125,7 @@ extension SystemTests {
                 commit;
                 """, conninfo: shop.replacing("user='parley'", with: "user='\(role)'"))
             try await eventually("one", within: .seconds(10), every: .milliseconds(20)) {
-                try await Self.count(curl, thread, bob) == 1 ? true : nil
+                try await Self.count(client, thread, bob) == 1 ? true : nil
             }
             try await nodes.kill(0)
             try await Psql.run(
@@ -133,11 +133,13 @@ extension SystemTests {
                 conninfo: shop.replacing("user='parley'", with: "user='\(role)'"))
             let other = await nodes[1]
             try await eventually("two", within: .seconds(10), every: .milliseconds(20)) {
-                try await Self.count(other.curl, thread, bob) == 2 ? true : nil
+                try await Self.count(other.client, thread, bob) == 2 ? true : nil
             }
             // The database that is nowhere is mentioned once, and harms nobody.
             try await other.waitUntilLogged("reading the outbox failed", within: .seconds(15))
-            try await Task.sleep(for: .seconds(1))
+            try await eventually("three attempts to read it") {
+                try await other.metric("parley_outbox_failures_total") ?? 0 >= 3
+            }
             #expect(other.loggedCount("reading the outbox failed") == 1, "\(other.program.errors.suffix(2_000))")
             // Parley's own database and the shop's, but not the one that is nowhere.
             #expect(try await other.metric("parley_outbox_database_up") == 2)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("TLS served by the node")
+    @Suite("TLS served by the node", .timeLimit(.minutes(2)))
     struct ServingTLS {
         private static let renewed = "loaded a new TLS certificate; new connections use it"
         private static let refused = "loading the new TLS certificate failed; the old one stays in use"

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("SIGTERM")
+    @Suite("SIGTERM", .timeLimit(.minutes(2)))
     struct Shutdown {
         private struct Drained: Sendable {
             let person: Person
@@ -17,17 +17,17 @@ extension SystemTests {
         func drain() async throws {
             let nodes = try await TestNodes.own(
                 on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "2"])
-            let ann = try await nodes.a.curl.register("Ann")
+            let ann = try await nodes.a.client.register("Ann")
             var guests: [Person] = []
             // They do not share presence, because an event about it would answer the others' polls.
             let alone: JSON = ["preferences": ["share_presence": false]]
             for _ in 1...10 {
-                guests.append(try await nodes.a.curl.register("Guest"))
-                _ = try await nodes.a.curl.call("PATCH", "/v1/users/me", alone, as: guests.last)
+                guests.append(try await nodes.a.client.register("Guest"))
+                _ = try await nodes.a.client.call("PATCH", "/v1/users/me", alone, as: guests.last)
             }
-            let group = try await nodes.a.curl.thread("group", by: ann, with: guests)
-            let diary = try await nodes.a.curl.thread("group", by: ann, with: [])
-            let path = "/v1/sync?wait=50&cursor=\(try await nodes.a.curl.cursor(of: ann))"
+            let group = try await nodes.a.client.thread("group", by: ann, with: guests)
+            let diary = try await nodes.a.client.thread("group", by: ann, with: [])
+            let path = "/v1/sync?wait=50&cursor=\(try await nodes.a.client.cursor(of: ann))"
             let (health, sender) = (Connection(nodes.a.address), Connection(nodes.a.address))
             #expect(try await health.get("/health/ready").status == 200)
             #expect(try await sender.get("/v1/users/me", as: ann).status == 200)
@@ -62,9 +62,9 @@ extension SystemTests {
             #expect(!nodes.a.program.errors.contains("stopping took too long"), "\(nodes.a.program.errors)")
 
             // Nothing is lost: the other node continues where this one stopped.
-            let id = try await nodes.b.curl.sent("after", in: group, as: ann)
+            let id = try await nodes.b.client.sent("after", in: group, as: ann)
             for guest in drained {
-                let events = try await nodes.b.curl.sync(guest.person, from: guest.answer.json["cursor"].string ?? "")
+                let events = try await nodes.b.client.sync(guest.person, from: guest.answer.json["cursor"].string ?? "")
                 #expect(events.json["events"].items.map { $0["data"]["id"].string } == [id])
             }
             try await nodes.b.stop()
@@ -90,8 +90,8 @@ extension SystemTests {
         func requestInFlight() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)
-            let ann = try await node.curl.register("Ann")
-            let thread = try await node.curl.thread("group", by: ann, with: [])
+            let ann = try await node.client.register("Ann")
+            let thread = try await node.client.thread("group", by: ann, with: [])
             let connection = Connection(node.address)
             #expect(try await connection.get("/v1/users/me", as: ann).status == 200)
             let body = Data(#"{"payload": {"text": "in flight"}}"#.utf8)

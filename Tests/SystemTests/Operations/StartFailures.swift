@@ -25,7 +25,7 @@ extension Parley.Outcome {
 }
 
 extension SystemTests {
-    @Suite("A failing start")
+    @Suite("A failing start", .timeLimit(.minutes(2)))
     struct StartFailures {
         private func serve(
             _ database: String?, settings: [String: String] = [:], arguments: [String] = []

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("When PostgreSQL stops and restarts")
+    @Suite("When PostgreSQL stops and restarts", .timeLimit(.minutes(2)))
     struct StoppedDatabase {
         @Test("sends are answered 201 or 503, and no message is lost or duplicated")
         func underTraffic() async throws {
@@ -30,28 +30,28 @@ extension SystemTests {
         func waitingPoll() async throws {
             let cluster = try await StoppableCluster.running()
             let nodes = try await TestNodes.own(on: cluster)
-            let ann = try await nodes.a.curl.register("Ann")
-            let bob = try await nodes.a.curl.register("Bob")
-            let thread = try await nodes.a.curl.thread("direct", by: ann, with: [bob])
-            let cursor = try await nodes.b.curl.cursor(of: bob)
-            async let poll = nodes.b.curl.sync(bob, from: cursor, wait: 40)
+            let ann = try await nodes.a.client.register("Ann")
+            let bob = try await nodes.a.client.register("Bob")
+            let thread = try await nodes.a.client.thread("direct", by: ann, with: [bob])
+            let cursor = try await nodes.b.client.cursor(of: bob)
+            async let poll = nodes.b.client.sync(bob, from: cursor, wait: 40)
             try await nodes.b.waitForPolls()
 
             await cluster.stop(.immediate)
             try await nodes.a.waitUntil(ready: false)
             let id = newID()
-            let refused = try await nodes.a.curl.say("hi", in: thread, as: ann, id: id)
+            let refused = try await nodes.a.client.say("hi", in: thread, as: ann, id: id)
             #expect(refused.status == 503 && refused.headers["retry-after"] != nil, "\(refused)")
-            #expect(try await nodes.a.curl.get("/health/live").status == 200)
+            #expect(try await nodes.a.client.get("/health/live").status == 200)
             try await cluster.start()
             try await nodes.a.waitUntil(ready: true)
             try await nodes.b.waitUntil(ready: true)
-            #expect(try await nodes.a.curl.say("hi", in: thread, as: ann, id: id).status == 201)
+            #expect(try await nodes.a.client.say("hi", in: thread, as: ann, id: id).status == 201)
 
             let answer = try await poll
             #expect(answer.status == 200 || answer.status == 503, "\(answer)")
             if answer.status == 200 { #expect(answer.json["events"].items.map { $0["data"]["id"].string } == [id]) }
-            let again = try await nodes.b.curl.sync(bob, from: cursor)
+            let again = try await nodes.b.client.sync(bob, from: cursor)
             #expect(again.json["events"].items.map { $0["data"]["id"].string } == [id])
             try await nodes.stop()
         }
@@ -60,16 +60,16 @@ extension SystemTests {
         func signedOutMeanwhile() async throws {
             let cluster = try await StoppableCluster.running()
             let nodes = try await TestNodes.own(on: cluster)
-            let ann = try await nodes.b.curl.register("Ann")
-            #expect(try await nodes.b.curl.get("/v1/users/me", as: ann).status == 200)
+            let ann = try await nodes.b.client.register("Ann")
+            #expect(try await nodes.b.client.get("/v1/users/me", as: ann).status == 200)
             nodes.b.program.send(SIGSTOP)
-            #expect(try await nodes.a.curl.call("POST", "/v1/auth/logout", as: ann).status == 204)
+            #expect(try await nodes.a.client.call("POST", "/v1/auth/logout", as: ann).status == 204)
             await cluster.stop(.immediate)
             try await cluster.start()
             nodes.b.program.send(SIGCONT)
             try await nodes.b.waitUntil(ready: true)
             try await eventually("the token to be refused", within: .seconds(5)) {
-                try await nodes.b.curl.get("/v1/users/me", as: ann).status == 401 ? true : nil
+                try await nodes.b.client.get("/v1/users/me", as: ann).status == 401 ? true : nil
             }
             try await nodes.stop()
         }

@@ -5,7 +5,10 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("parley chat", .enabled(if: Tmux.executable != nil, "tmux is not installed: .ci/deps test installs it"))
+    @Suite(
+        "parley chat",
+        .enabled(if: Tool.permits(Tmux.executable != nil), "tmux is not installed: .ci/deps test installs it"),
+        .timeLimit(.minutes(2)))
     struct TerminalChat {
         private let tmux: Tmux
         private let nodes: RestartableNodes

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The README's walk-through")
+    @Suite("The README's walk-through", .timeLimit(.minutes(2)))
     struct WalkThrough {
         /// The fenced block after a marker in the README.
         private func block(_ marker: String) throws -> String {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Many sessions of one account")
+    @Suite("Many sessions of one account", .timeLimit(.minutes(5)))
     struct ManySessions {
         @Test(
             "are at most 100: each further one ends the least recently used one, on both nodes"
@@ -28,10 +28,10 @@ extension SystemTests {
             }
             let first = try await signIn(Connection(nodes.a.address))
             let push: JSON = ["platform": "fcm", "token": "abc"]
-            #expect(try await nodes.a.curl.put("/v1/sessions/current/push", push, as: first).status == 200)
+            #expect(try await nodes.a.client.put("/v1/sessions/current/push", push, as: first).status == 200)
             let second = try await signIn(Connection(nodes.a.address))
-            let cursor = try await nodes.b.curl.cursor(of: first)
-            async let poll = nodes.b.curl.sync(first, from: cursor, wait: 25)
+            let cursor = try await nodes.b.client.cursor(of: first)
+            async let poll = nodes.b.client.sync(first, from: cursor, wait: 25)
             try await nodes.b.waitForPolls()
 
             // 130 in all, from both nodes at once.
@@ -52,7 +52,7 @@ extension SystemTests {
             for node in [nodes.a, nodes.b] {
                 for device in [first, second] {
                     try await eventually("all nodes to refuse the token", within: .seconds(2)) {
-                        try await node.curl.get("/v1/users/me", as: device).status == 401 ? true : nil
+                        try await node.client.get("/v1/users/me", as: device).status == 401 ? true : nil
                     }
                 }
             }
@@ -65,10 +65,10 @@ extension SystemTests {
         func fromBefore() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)
-            let ann = try await node.curl.register("Ann")
-            let other = try await node.curl.logIn(again: ann)
-            let ben = try await node.curl.register("Ben")
-            _ = try await node.curl.thread("direct", by: ben, with: [ann])
+            let ann = try await node.client.register("Ann")
+            let other = try await node.client.logIn(again: ann)
+            let ben = try await node.client.register("Ben")
+            _ = try await node.client.thread("direct", by: ben, with: [ann])
             let connection = Connection(node.address)
             func profileMs() async throws -> Double {
                 var times: [Double] = []

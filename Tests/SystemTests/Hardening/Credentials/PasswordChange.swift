@@ -5,15 +5,15 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("A password change")
+    @Suite("A password change", .timeLimit(.minutes(2)))
     struct PasswordChange {
         @Test("signs out other devices and their polls on both nodes within a second, and ends the old password")
         func endsOthers() async throws {
             let nodes = try await TestNodes.shared()
-            let ann = try await nodes.a.curl.register("Ann")
-            let (here, there) = (try await nodes.a.curl.logIn(again: ann), try await nodes.b.curl.logIn(again: ann))
-            let cursor = try await nodes.b.curl.cursor(of: there)
-            async let poll = nodes.b.curl.sync(there, from: cursor, wait: 25)
+            let ann = try await nodes.a.client.register("Ann")
+            let (here, there) = (try await nodes.a.client.logIn(again: ann), try await nodes.b.client.logIn(again: ann))
+            let cursor = try await nodes.b.client.cursor(of: there)
+            async let poll = nodes.b.client.sync(there, from: cursor, wait: 25)
             try await nodes.b.waitForPolls()
             let connections = nodes.addresses.map { Connection($0) }
             for connection in connections { #expect(try await connection.get("/v1/users/me", as: here).status == 200) }

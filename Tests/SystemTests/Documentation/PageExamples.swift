@@ -1,0 +1,98 @@
+// The shell examples of the documentation, run as they are written there.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("The examples of the documentation", .timeLimit(.minutes(3)))
+    struct PageExamples {
+        /// A page with examples, in one shell as a reader has it. A block `run` is followed by the block `prints` with
+        /// its output.
+        struct Page: Sendable, CustomTestStringConvertible {
+            let path: String
+            /// How many blocks the page has to run, so that none is lost by a wrong marker.
+            let exampleCount: Int
+            /// The variable with the process that the examples leave running.
+            var background: String?
+            /// Some examples verify signatures as an app does, with a package of PyPI.
+            var needsVerifier = false
+            /// The node's settings beside those of all pages; nil: the page uses the node that all pages share.
+            var settings: (@Sendable () throws -> [String: String])?
+
+            var testDescription: String { path }
+        }
+
+        private static let adminToken = "admin-of-the-pages"
+
+        static let pages = [
+            Page(path: "docs/client-guide.md", exampleCount: 10),
+            Page(path: "docs/changes.md", exampleCount: 1),
+            Page(path: "docs/bots-and-hooks.md", exampleCount: 5),
+            Page(path: "docs/legal-hold.md", exampleCount: 4),
+            Page(path: "docs/moderation.md", exampleCount: 3),
+            Page(path: "docs/webhooks.md", exampleCount: 4, background: "endpoint", needsVerifier: true),
+            Page(path: "docs/commands.md", exampleCount: 4, background: "endpoint", needsVerifier: true),
+            Page(path: "docs/policy.md", exampleCount: 3, background: "policy") {
+                let port = try Sockets.freePort()
+                return [
+                    "PARLEY_POLICY_URL": "http://127.0.0.1:\(port)/", "POLICY_PORT": "\(port)",
+                    // The machines of CI are shared.
+                    "PARLEY_POLICY_TIMEOUT_MS": "5000",
+                ]
+            },
+        ]
+
+        /// The node of all pages whose settings are those of all pages. Each page has its own people.
+        private static let node = Task { try await start([:]) }
+
+        private static func start(_ settings: [String: String]) async throws -> Node {
+            let common = [
+                "PARLEY_ADMIN_TOKEN": adminToken, "PARLEY_PUSH_ALLOW_PRIVATE": "true",
+                "PARLEY_WEBHOOK_RETRIES": "1,1,1",
+            ]
+            return try await Node.start(
+                database: try await MigratedDatabase.create(),
+                settings: common.merging(settings.filter { $0.key.hasPrefix("PARLEY_") }) { $1 })
+        }
+
+        /// The examples of a page in their order: the commands, and the output of each.
+        private func examples(of page: Page) throws -> [(script: String, output: String)] {
+            var examples: [(script: String, output: String)] = []
+            for block in try Document(page.path).markedBlocks {
+                switch block.marker {
+                case "run": examples.append((block.code, ""))
+                case "prints": examples[examples.count - 1].output += block.code
+                default: break
+                }
+            }
+            return examples
+        }
+
+        @Test("print what the page shows", arguments: pages.filter { !$0.needsVerifier || WebhookSink.canVerify })
+        func prints(_ page: Page) async throws {
+            let examples = try examples(of: page)
+            try #require(examples.count == page.exampleCount)
+            let directory = try TemporaryDirectory()
+            let own = try page.settings?()
+            let node = if let own { try await Self.start(own) } else { try await Self.node.value }
+            // A separate line ends the output of each example.
+            let end = "-- end of example --"
+            let script =
+                (page.background.map { "trap 'kill $\($0) 2>/dev/null' EXIT\n" } ?? "")
+                + examples.map { $0.script + "\necho '\(end)'\n" }.joined()
+            let environment = [
+                "PARLEY": node.address.description, "ADMIN": Self.adminToken,
+                // pip installs for the user, below the home directory.
+                "HOME": ProcessInfo.processInfo.environment["HOME"] ?? "/root",
+            ]
+            let program = try await TestProcess.start(
+                ["/bin/bash", "-c", script], environment: environment.merging(own ?? [:]) { $1 }, in: directory.path)
+            let exit = try await program.waitForExit(within: .seconds(60))
+            #expect(exit == .status(0), "\(program.errors)")
+            let outputs = String(decoding: program.output, as: UTF8.self).components(separatedBy: end + "\n").dropLast()
+            #expect(Array(outputs) == examples.map(\.output), "\(program.errors)")
+            if own != nil { try await node.stop() }
+        }
+    }
+}
