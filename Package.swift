@@ -11,6 +11,10 @@ let settings: [SwiftSetting] = [
 // The client's products are built inside other people's packages, and SwiftPM refuses unsafe flags there.
 let clientSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
+// The optimised build optimises what is tested, not the tests: they wait more than they compute.
+let testSettings: [SwiftSetting] =
+    clientSettings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 // Apps that only use the client name this package with `traits: []`: then these packages are not even fetched.
 func server(_ product: String, _ package: String) -> Target.Dependency {
     .product(name: product, package: package, condition: .when(traits: ["Server"]))
@@ -37,6 +41,8 @@ let package = Package(
         .library(name: "ParleyClient", targets: ["ParleyClient"]),
         .library(name: "ParleyObservation", targets: ["ParleyObservation"]),
         .executable(name: "parley", targets: ["parley"]),
+        .executable(name: "parley-bench", targets: ["parley-bench"]),
+        .executable(name: "parley-chat", targets: ["parley-chat"]),
         .executable(name: "parley-thumbnailer", targets: ["parley-thumbnailer"]),
     ],
     traits: [
@@ -179,8 +185,8 @@ let package = Package(
             ],
             exclude: ["embed.json", "openapi.yaml"], swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
 
-        // Reads flags, and reports all mistakes of a command line at once. For every subcommand.
-        .target(name: "CommandLineFlags", swiftSettings: settings),
+        // Reads flags, and reports all mistakes of a command line at once. For every executable.
+        .target(name: "CommandLineFlags", dependencies: ["Linux"], swiftSettings: settings),
 
         // Exports of other chat systems as archives that Parley imports. Files in, lines out: no database, no network.
         .target(
@@ -231,14 +237,16 @@ let package = Package(
             name: "TerminalClient", dependencies: ["CommandLineFlags", "Linux", "ParleyClient"],
             swiftSettings: settings),
 
-        // The subcommands. No logic.
+        // The executables. No logic. `parley` runs the other two as its commands.
         .executableTarget(
             name: "parley",
-            dependencies: [
-                "Bench", "CommandLineFlags", "Linux", "Service", "ServiceConfiguration", "TerminalClient", logging,
-                unixSignals,
-            ],
+            dependencies: ["CommandLineFlags", "Linux", "Service", "ServiceConfiguration", logging],
             swiftSettings: settings),
+        .executableTarget(
+            name: "parley-bench", dependencies: ["Bench", "CommandLineFlags", "Linux", logging, unixSignals],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "parley-chat", dependencies: ["CommandLineFlags", "TerminalClient"], swiftSettings: settings),
 
         // Text files as Swift source, so that the executable carries them.
         .executableTarget(name: "EmbedFilesTool", swiftSettings: settings),
@@ -247,7 +255,7 @@ let package = Package(
             path: "Sources/EmbedFilesPlugin"),
 
         // What all tests use, also those of the client: waiting for a condition, seeds, temporary directories.
-        .target(name: "TestBasics", path: "Tests/TestBasics", swiftSettings: clientSettings),
+        .target(name: "TestBasics", path: "Tests/TestBasics", swiftSettings: testSettings),
         .target(
             name: "TestSupport",
             dependencies: [
@@ -259,85 +267,85 @@ let package = Package(
                 "Pictures/compare.py", "Pictures/make.py", "Servers/decrypt.py", "Servers/policy_server.py",
                 "Servers/relay.py", "Servers/s3", "Servers/sinks", "Servers/webhook_sink.py",
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
+        .testTarget(name: "BasicsTests", dependencies: ["Basics", "TestBasics"], swiftSettings: testSettings),
         .testTarget(
-            name: "BasicsTests", dependencies: ["Basics"], swiftSettings: settings),
-        .testTarget(
-            name: "CryptographyTests", dependencies: ["Basics", "Cryptography"], swiftSettings: settings),
-        .testTarget(name: "LinuxTests", dependencies: ["Linux"], swiftSettings: settings),
-        .testTarget(name: "DomainTests", dependencies: ["Basics", "Domain", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: settings),
+            name: "CryptographyTests", dependencies: ["Basics", "Cryptography"], swiftSettings: testSettings),
+        .testTarget(name: "LinuxTests", dependencies: ["Linux"], swiftSettings: testSettings),
+        .testTarget(name: "DomainTests", dependencies: ["Basics", "Domain", "TestSupport"], swiftSettings: testSettings),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
             name: "ServiceConfigurationTests",
             dependencies: ["CommandLineFlags", "Domain", "ServiceConfiguration", logging],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "BenchTests", dependencies: ["Bench", "CommandLineFlags", "Linux", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
-            name: "TerminalClientTests", dependencies: ["CommandLineFlags", "ParleyClient", "TerminalClient"],
-            swiftSettings: settings),
-        .testTarget(name: "OutboundTests", dependencies: ["Outbound", "TestSupport"], swiftSettings: settings),
+            name: "TerminalClientTests",
+            dependencies: ["CommandLineFlags", "ParleyClient", "TerminalClient", "TestBasics"],
+            swiftSettings: testSettings),
+        .testTarget(name: "OutboundTests", dependencies: ["Outbound", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
             name: "PushTests",
             dependencies: ["Basics", "Cryptography", "Domain", "Outbound", "Push", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "WebhooksTests", dependencies: ["Domain", "Outbound", "TestSupport", "Webhooks"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "ConvertersTests",
             dependencies: ["Basics", "Converters", "Cryptography", "Domain", "TestSupport"],
-            exclude: ["Samples"], swiftSettings: settings),
-        .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: settings),
+            exclude: ["Samples"], swiftSettings: testSettings),
+        .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: testSettings),
         .executableTarget(
             name: "SandboxProbe", dependencies: ["ThumbnailSandbox"], path: "Tests/SandboxProbe",
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "ThumbnailingTests",
             dependencies: [
                 "Linux", "SandboxProbe", "TestSupport", "ThumbnailFormat", "Thumbnailing", "parley-thumbnailer",
                 logging,
             ],
-            exclude: ["Pictures/pictures.py"], swiftSettings: settings),
+            exclude: ["Pictures/pictures.py"], swiftSettings: testSettings),
         .testTarget(
             name: "ObjectStoreTests",
             dependencies: ["Basics", "Cryptography", "ObjectStore", "Outbound", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "VirusScannerTests", dependencies: ["TestSupport", "VirusScanner", nioCore, nioPosix],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "CredentialsTests", dependencies: ["Basics", "Credentials", "Cryptography", "TestBasics"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "DelegatedTokensTests",
             dependencies: ["Basics", "DelegatedTokens", "Domain", "TestSupport", logging],
-            swiftSettings: settings),
-        .testTarget(name: "EmbedFilesToolTests", dependencies: ["EmbedFilesTool"], swiftSettings: settings),
+            swiftSettings: testSettings),
+        .testTarget(name: "EmbedFilesToolTests", dependencies: ["EmbedFilesTool"], swiftSettings: testSettings),
         .testTarget(
             name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "Linux", "TestSupport", logging],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "PostgresTests", dependencies: ["Basics", "Linux", "Postgres", "TestSupport", logging],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "TransportTests",
             dependencies: ["Basics", "Linux", "TestBasics", "Transport", httpTypes, logging, nioCore, nioPosix],
-            exclude: ["TLS/client.py"], swiftSettings: settings),
+            exclude: ["TLS/client.py"], swiftSettings: testSettings),
         .testTarget(
             name: "StoreTests", dependencies: ["Domain", "Postgres", "Store", "TestSupport", logging],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "TransferTests",
             dependencies: ["Cryptography", "Domain", "Postgres", "Store", "TestSupport", "Transfer", logging],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "LogTests", dependencies: ["Domain", "Log", "Postgres", "Store", "TestSupport", logging],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "WebClientTests", dependencies: ["CZlib", "WebClient"], path: "Tests/WebClientTests/Serving",
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "APITests",
             dependencies: [
@@ -346,7 +354,7 @@ let package = Package(
                 httpTypes, logging, nioCore, nioHTTP1, nioPosix,
                 yams,
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
 
         .testTarget(
             name: "ServiceTests",
@@ -354,24 +362,24 @@ let package = Package(
                 "Cryptography", "Domain", "Outbound", "Postgres", "Push", "Service", "ServiceConfiguration", "Store",
                 "Telemetry", "TestSupport", "Thumbnailing", "Workers", "parley-thumbnailer", logging,
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
 
         // One device of one person, for system tests that kill it.
         .executableTarget(
             name: "ClientDevice", dependencies: ["ParleyClient", grdb], path: "Tests/ClientDevice",
-            swiftSettings: clientSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "ParleyClientTests", dependencies: ["ParleyClient", "TestBasics", yams],
-            swiftSettings: clientSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "ParleyObservationTests", dependencies: ["ParleyClient", "ParleyObservation", "TestBasics"],
-            swiftSettings: clientSettings),
+            swiftSettings: testSettings),
 
         // docs/ and README.md, as far as no server is needed to check them.
         .testTarget(
             name: "DocumentationTests",
             dependencies: ["Domain", "TestSupport", yams],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
 
         // Black box: the built executable, curl, several processes; Bench for its many polls.
         .testTarget(
@@ -380,6 +388,6 @@ let package = Package(
                 "Attachments/Scripts", "ClientLaw/Devices/faulty_proxy.py", "Documentation/generated_client.py",
                 "Documentation/generator.yaml",
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
     ]
 )

@@ -1,4 +1,5 @@
 // Slots: which jobs run, which wait, and which are refused.
+import TestBasics
 import Testing
 
 @testable import Basics
@@ -94,7 +95,7 @@ struct SlotsInUse {
         let slots = Slots<String>(SlotLimits(slotCount: 1, waitingCountMax: 1))
         try await slots.enter("a")
         let second = Task { try await slots.enter("a") }
-        while slots.load.waiting == 0 { await Task.yield() }
+        try await eventually("the second waits") { slots.load.waiting == 1 }
         await #expect(throws: SlotRefusal.full) { try await slots.enter("a") }
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }

@@ -7,7 +7,8 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Storing objects", .serialized, .enabled(if: TestObjectStore.isInstalled, "\(TestObjectStore.needed)"),
+    "Storing objects", .serialized,
+    .enabled(if: Tool.permits(TestObjectStore.isInstalled), "\(TestObjectStore.needed)"),
     .timeLimit(.minutes(1)))
 struct StoringObjects {
     private let server: TestObjectStore

@@ -67,13 +67,6 @@ private func write(_ bytes: [UInt8], to socket: Int32) -> Int {
     return sent
 }
 
-/// A number that a server's thread and the test share.
-private final class Count: Sendable {
-    private let number = Atomic(0)
-    var value: Int { number.load(ordering: .acquiring) }
-    func add(_ count: Int) { number.add(count, ordering: .acquiringAndReleasing) }
-}
-
 @Suite("Streaming bodies", .timeLimit(.minutes(1)))
 struct StreamingBodies {
     private static let pieceByteCount = 256 << 10
@@ -94,6 +87,20 @@ struct StreamingBodies {
             return nil
         } catch {
             return error as? TransferFailure
+        }
+    }
+
+    /// Returns a count that no longer grows while the client's thread serves 100 other requests.
+    private func settled(_ count: Tally) async throws -> Int {
+        let other = try OneServer(connectionCount: .max) { socket in
+            _ = readHead(socket)
+            write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", to: socket)
+        }
+        try await eventually("the body begins") { count.value > 0 }
+        while true {
+            let before = count.value
+            for _ in 0..<100 { _ = try await client.perform(StreamedExchange(.get, url: other.url)) }
+            if count.value == before { return before }
         }
     }
 
@@ -122,7 +129,7 @@ struct StreamingBodies {
     @Test("reads the source no faster than the server reads the body")
     func slowServer() async throws {
         let byteCount = 64 << 20
-        let (made, mayRead) = (Count(), DispatchSemaphore(value: 0))
+        let (made, mayRead) = (Tally(), DispatchSemaphore(value: 0))
         let server = try OneServer { socket in
             _ = readHead(socket)
             mayRead.wait()
@@ -134,12 +141,7 @@ struct StreamingBodies {
             return [UInt8](repeating: 7, count: Self.pieceByteCount)
         }
         // The kernel's buffers fill, then the source is asked no more.
-        var last = -1
-        while made.value != last {
-            last = made.value
-            try await Task.sleep(for: .milliseconds(300))
-        }
-        #expect(last < 16 << 20)
+        #expect(try await settled(made) < 16 << 20)
         mayRead.signal()
         #expect(try await answer.body == Array("\(byteCount)".utf8))
         #expect(made.value == byteCount)
@@ -148,7 +150,7 @@ struct StreamingBodies {
     @Test("stops a server that sends faster than the task reads, and loses nothing")
     func slowConsumer() async throws {
         let byteCount = 64 << 20
-        let sent = Count()
+        let sent = Tally()
         let server = try OneServer { socket in
             _ = readHead(socket)
             write("HTTP/1.1 206 Partial Content\r\nContent-Length: \(byteCount)\r\n\r\n", to: socket)
@@ -164,12 +166,8 @@ struct StreamingBodies {
             receive: { piece in
                 #expect(piece.count <= Self.pieceByteCount)
                 if received == 0 {
-                    var last = -1
-                    while sent.value != last {
-                        last = sent.value
-                        try await Task.sleep(for: .milliseconds(300))
-                    }
-                    #expect(last < 16 << 20)
+                    let sentCount = try await settled(sent)
+                    #expect(sentCount < 16 << 20)
                 }
                 var rest = piece[...]
                 while !rest.isEmpty {
@@ -191,7 +189,7 @@ struct StreamingBodies {
             // The test ends without waiting for the rest.
             _ = readBody(socket, 1 << 20)
         }
-        let made = Count()
+        let made = Tally()
         let answer = try await put(server.url, byteCount: 1 << 30) {
             made.add(Self.pieceByteCount)
             return [UInt8](repeating: 7, count: Self.pieceByteCount)
@@ -241,9 +239,10 @@ struct StreamingBodies {
     @Test("closes the connection when the task is cancelled, or when its closure throws")
     func cancelled() async throws {
         struct Enough: Error {}
-        let ends = Count()
+        let (heads, ends) = (Tally(), Tally())
         let server = try OneServer(connectionCount: 3) { socket in
             let head = readHead(socket)
+            heads.add(1)
             if head.hasPrefix("GET") {
                 write("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n", to: socket)
                 _ = write([UInt8](repeating: 1, count: 300_000), to: socket)
@@ -260,19 +259,23 @@ struct StreamingBodies {
             try await put(server.url, byteCount: 100) {
                 count += 1
                 guard count == 2 else { return [1] }
-                // The connection is open by then.
-                try await Task.sleep(for: .milliseconds(200))
+                try await eventually("the upload's head") { heads.value == 2 }
                 throw Enough()
             }
         }
+        let pieces = Tally()
         let hanging = Task { [client, exchange] in
-            try await client.perform(exchange, receive: { _ in try await Task.sleep(for: .seconds(60)) })
+            try await client.perform(
+                exchange,
+                receive: { _ in
+                    pieces.add(1)
+                    try await Task.sleep(for: .seconds(86_400))
+                })
         }
-        try await Task.sleep(for: .milliseconds(200))
+        try await eventually("the download's first piece") { pieces.value == 1 }
         hanging.cancel()
         await #expect(throws: CancellationError.self) { try await hanging.value }
-        for _ in 0..<500 where ends.value < 3 { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(ends.value == 3)
+        try await eventually("three closed connections") { ends.value == 3 }
     }
 
     @Test("gives up on a server that is slower than the pace, but waits for its own task")
@@ -280,7 +283,7 @@ struct StreamingBodies {
         let server = try OneServer(connectionCount: 3) { socket in
             let head = readHead(socket)
             if head.hasPrefix("PUT") {
-                _ = readBody(socket, 4 * 1_000)
+                _ = readBody(socket, 2 * 1_000)
                 return write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", to: socket)
             }
             write("HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n", to: socket)
@@ -299,10 +302,12 @@ struct StreamingBodies {
         exchange.url += "2"
         #expect(await failure { _ = try await client.perform(exchange) } == .timedOut)
         var upload = StreamedExchange(.put, url: server.url)
-        upload.pace = exchange.pace
-        upload.bodyByteCount = 4_000
+        // Wider than for the slow servers: a busy machine must not make this one look slow.
+        upload.pace.window = .seconds(2)
+        upload.pace.byteCountMin = 4_000
+        upload.bodyByteCount = 2_000
         let answer = try await client.perform(upload) {
-            try await Task.sleep(for: .milliseconds(600))
+            try await Task.sleep(for: .milliseconds(2_500))
             return [UInt8](repeating: 1, count: 1_000)
         }
         #expect(answer.status == 200)
@@ -310,9 +315,14 @@ struct StreamingBodies {
 
     @Test("fails all streams when the client is closed")
     func closes() async throws {
-        let server = try OneServer { socket in _ = readBody(socket, .max) }
+        let heads = Tally()
+        let server = try OneServer { socket in
+            _ = readHead(socket)
+            heads.add(1)
+            _ = readBody(socket, .max)
+        }
         async let failure = failure { _ = try await client.perform(StreamedExchange(.get, url: server.url)) }
-        try await Task.sleep(for: .milliseconds(100))
+        try await eventually("the request's head") { heads.value == 1 }
         client.close(within: .zero)
         #expect(await failure == .closed)
         #expect(await self.failure { _ = try await client.perform(StreamedExchange(.get, url: server.url)) } == .closed)

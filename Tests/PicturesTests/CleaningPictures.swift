@@ -69,7 +69,7 @@ struct CleaningPictures {
 
     @Test("returns the same bytes, however the input is cut into pieces", arguments: [1, 2, 7, 300, 20_000])
     func pieces(byteCountMax: Int) throws {
-        var random = SplitMix64(seed: UInt64(byteCountMax))
+        var random = SplitMix64(freshFor: "pictures in pieces of at most \(byteCountMax) bytes")
         let whole = try Self.cleaned.get()
         for (name, bytes) in try Self.originals.get().all() where byteCountMax > 2 || bytes.count < 10_000 {
             let (picture, output) = try clean(pieces: bytes.pieces(ofAtMost: byteCountMax, &random))
@@ -101,6 +101,17 @@ struct CleaningPictures {
         let picture = try CleanPicture(cleaning: part)
         #expect(picture.header.orientation == 6)
         #expect(picture.bytes == Array(try Self.cleaning(bytes).dropLast(500)))
+    }
+
+    @Test("of a WebP that was cut off inside its metadata, and states a byte too many, states the right size")
+    func cutOffWebP() throws {
+        let head = Array("RIFF".utf8) + [49, 0, 0, 0] + Array("WEBP".utf8)
+        let features = Array("VP8X".utf8) + [10, 0, 0, 0, 0x04, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        let pixels = Array("VP8L".utf8) + [6, 0, 0, 0, 0x2f, 0, 0, 0, 0, 0]
+        let metadata = Array("XMP ".utf8) + [4, 0, 0, 0, 1, 2]
+        let picture = try CleanPicture(cleaning: head + features + pixels + metadata)
+        #expect(Int(picture.bytes[4]) == picture.bytes.count - 8)
+        #expect(try Self.cleaning(picture.bytes) == picture.bytes)
     }
 }
 

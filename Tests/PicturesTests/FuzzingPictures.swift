@@ -4,7 +4,7 @@ import Testing
 
 @testable import Pictures
 
-/// Nearly legal pictures. PARLEY_FUZZ_INPUTS=1000000 tries a million; FUZZ_SEED=7 repeats a run.
+/// Nearly legal pictures. PARLEY_FUZZ_INPUTS=1000000 tries a million; PARLEY_SEED=7 repeats a run.
 @Suite("Fuzzing pictures", .timeLimit(.minutes(1)))
 struct FuzzingPictures {
     private static let inputCount =
@@ -43,7 +43,7 @@ struct FuzzingPictures {
                 cut.picture.header == once.header, once.bytes.count <= input.count + 4,
                 try CleanPicture(cleaning: once.bytes) == once
             else {
-                Issue.record("input \(number) of FUZZ_SEED=\(Fuzzing.seed): \(Data(input).base64EncodedString())")
+                Issue.record("input \(number) of PARLEY_SEED=\(Fuzzing.seed): \(Data(input).base64EncodedString())")
                 return
             }
         }

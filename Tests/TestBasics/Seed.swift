@@ -20,10 +20,10 @@ package enum Seed {
         return seed
     }
 
-    /// Returns new seeds as the arguments of a test, which a failure shows. With `PARLEY_SEED` it is only that one.
-    package static func fresh(count: Int) -> [UInt64] {
-        if let given { return [given] }
-        return (0..<count).map { _ in random() }
+    /// Returns new seeds as the arguments of a test. All are drawn from one seed, which is printed and repeats them.
+    package static func fresh(_ name: String, count: Int) -> [UInt64] {
+        var random = SplitMix64(freshFor: name)
+        return (0..<count).map { _ in random.next() >> 32 }
     }
 }
 

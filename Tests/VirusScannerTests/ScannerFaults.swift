@@ -128,7 +128,7 @@ struct ScannerFaults {
         let fake = try await FakeScanner.start(.silent)
         let scanner = VirusScanner(.host("127.0.0.1", port: fake.port))
         let scan = Task { try await scanner.scan(AsyncStream<[UInt8]> { $0.finish() }) }
-        try await Task.sleep(for: .milliseconds(100))
+        try await eventually("the scanner has read everything") { fake.readCount == 1 }
         scan.cancel()
         await #expect(throws: CancellationError.self) { try await scan.value }
         try await fake.close()
@@ -154,9 +154,10 @@ final class FakeScanner: Sendable {
     private final class Connection: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         let mood: Mood
+        let reads: Tally
         var tail: [UInt8] = []
 
-        init(_ mood: Mood) { self.mood = mood }
+        init(_ mood: Mood, _ reads: Tally) { (self.mood, self.reads) = (mood, reads) }
 
         func channelActive(context: ChannelHandlerContext) {
             switch mood {
@@ -175,6 +176,7 @@ final class FakeScanner: Sendable {
             tail = (tail + unwrapInboundIn(data).readableBytesView).suffix(4)
             // Only the length that ends the stream is zero: the pieces of these tests have no zero bytes.
             guard tail == [0, 0, 0, 0] else { return }
+            reads.add()
             switch mood {
             case .closesAtEnd: context.close(promise: nil)
             case .answers(let text): context.writeAndFlush(NIOAny(Self.answer(text)), promise: nil)
@@ -187,22 +189,26 @@ final class FakeScanner: Sendable {
 
     let port: Int
     private let channel: any Channel
+    private let reads: Tally
 
-    private init(port: Int, channel: any Channel) {
-        self.port = port
-        self.channel = channel
+    private init(port: Int, channel: any Channel, reads: Tally) {
+        (self.port, self.channel, self.reads) = (port, channel, reads)
     }
 
+    /// Streams that were read to their end.
+    var readCount: Int { reads.value }
+
     static func start(_ mood: Mood) async throws -> FakeScanner {
+        let reads = Tally()
         var bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Connection(mood))
+                    try channel.pipeline.syncOperations.addHandler(Connection(mood, reads))
                 }
             }
         if case .readsNothing = mood { bootstrap = bootstrap.childChannelOption(.autoRead, value: false) }
         let channel = try await bootstrap.bind(host: "127.0.0.1", port: 0).get()
-        return FakeScanner(port: channel.localAddress?.port ?? 0, channel: channel)
+        return FakeScanner(port: channel.localAddress?.port ?? 0, channel: channel, reads: reads)
     }
 
     func close() async throws { try await channel.close() }

@@ -16,10 +16,11 @@ struct Scanning {
     /// Bytes in pieces of random sizes, one of them empty.
     private func pieces(_ bytes: [UInt8]) -> AsyncStream<[UInt8]> {
         AsyncStream { stream in
+            var random = SplitMix64(freshFor: "pieces for the virus scanner")
             var rest = bytes[...]
             stream.yield([])
             while !rest.isEmpty {
-                let piece = rest.prefix(.random(in: 1...100_000))
+                let piece = rest.prefix(1 + random.below(100_000))
                 stream.yield(Array(piece))
                 rest = rest.dropFirst(piece.count)
             }

@@ -95,9 +95,15 @@ struct WebPFormat: PictureFormat {
         part = .chunkHead
         guard riffRest < 8 else { return .take(8) }
         // Decoders read nothing after the size that the file states.
+        dropRestWithoutChunk()
+        return .dropRest
+    }
+
+    /// Fewer than eight bytes hold no chunk. They are not counted either if the file ends in the chunk before them.
+    private mutating func dropRestWithoutChunk() {
+        guard riffRest < 8 else { return }
         found.cleanRIFFByteCount -= riffRest
         riffRest = 0
-        return .dropRest
     }
 
     private mutating func begin(chunk head: [UInt8], _ edits: inout Edits) throws(UnreadablePicture) -> Step {
@@ -107,6 +113,7 @@ struct WebPFormat: PictureFormat {
         // Some programs leave out the last padding.
         let whole = min(byteCount + byteCount % 2, riffRest)
         riffRest -= whole
+        dropRestWithoutChunk()
         part = .chunkNext
         guard let type, stays(type) else {
             if type == .metadata, whole > 0 {

@@ -41,6 +41,8 @@ final class AlertLane: Sendable {
         var refusedToken: ProviderToken?
         var hasAccepted = false
         var isClosing = false
+        /// Ended passes over what is due and what is to be recorded. Tests wait for passes.
+        var passCount = 0
         var ended: CheckedContinuation<Void, Never>?
     }
 
@@ -80,6 +82,8 @@ final class AlertLane: Sendable {
                     originInFlightMax: min(sender.originInFlightMax, limits.inFlightMax))))
     }
 
+    var passCount: Int { state.withLock { $0.passCount } }
+
     /// Makes the lane look for due alerts. From any thread.
     @Sendable func wake() {
         state.withLock { state in
@@ -99,6 +103,7 @@ final class AlertLane: Sendable {
             } catch {
                 break
             }
+            state.withLock { $0.passCount += 1 }
         }
         outbound.close(within: closeMax)
         state.withLock { $0.isClosing = true }

@@ -12,10 +12,8 @@ struct AttachmentChecker: Sendable {
     /// Attachments that are checked at once. One may occupy a core, and memory of
     /// 2 × `AttachmentBytes.heldByteCountMax`.
     private static let laneCount = 2
-    /// The longest wait of an upload's answer. The check goes on after it.
-    private static let waitMax = Duration.seconds(15)
     /// Uploads in line. More are found by the search for leftovers.
-    private static let lineCountMax = 256
+    static let lineCountMax = 256
     /// Between searches for leftovers. A search costs an index probe.
     private static let interval = Duration.seconds(1)
 
@@ -34,9 +32,12 @@ struct AttachmentChecker: Sendable {
     private let store: Store
     private let processor: AttachmentProcessor
     private let worker: Worker
+    /// The longest wait of an upload's answer. The check goes on after it.
+    private let waitMax: Duration
     private let state = State()
 
-    init(store: Store, processor: AttachmentProcessor, logger: Logger) {
+    init(store: Store, processor: AttachmentProcessor, waitMax: Duration = .seconds(15), logger: Logger) {
+        self.waitMax = waitMax
         self.store = store
         self.processor = processor
         worker = Worker(
@@ -44,14 +45,14 @@ struct AttachmentChecker: Sendable {
             failures: processor.metrics.failures, logger: logger)
     }
 
-    /// Checks an upload that is complete. Returns when that is done, when another node has claimed it, or after 15 s.
+    /// Checks an upload that is complete. Returns when that is done, when another node has claimed it, or after `waitMax`.
     @Sendable func check(_ attachment: AttachmentID) async {
         let (stream, ended) = AsyncStream.makeStream(of: Void.self)
         guard case .enqueued = state.line.continuation.yield(.upload(attachment, ended: ended)) else { return }
         await withTaskGroup { group in
             group.addTask { for await _ in stream {} }
             // Ends early only if the client is gone.
-            group.addTask { try? await Task.sleep(for: Self.waitMax) }
+            group.addTask { try? await Task.sleep(for: waitMax) }
             await group.next()
             group.cancelAll()
         }

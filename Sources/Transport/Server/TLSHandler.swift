@@ -225,11 +225,16 @@ final class TLSHandler: ChannelDuplexHandler {
             if !writes.isEmpty, let session { encrypt(context, session) }
             closeOutput(context)
             context.close(mode: .output, promise: promise)
-        case (.output, .handshaking), (.all, .handshaking), (.all, .open):
-            closeOutput(context)
+        case (.output, .handshaking), (.all, .handshaking):
             state = .closed
             dropWrites(ChannelError.ioOnClosedChannel)
             context.close(mode: .all, promise: promise)
+        case (.all, .open):
+            closeOutput(context)
+            state = .closed
+            dropWrites(ChannelError.ioOnClosedChannel)
+            // Often the last answer's promise closes, in the middle of a flush. The close_notify is written after it.
+            context.eventLoop.assumeIsolated().execute { context.close(mode: .all, promise: promise) }
         case (.output, .closed), (.all, .closed):
             context.close(mode: mode, promise: promise)
         }

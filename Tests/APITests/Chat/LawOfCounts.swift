@@ -46,13 +46,15 @@ struct LawOfCounts {
         }
     }
 
-    @Test("are exact after every step of a random history of three people", arguments: [1, 2, 3])
-    func holds(_ seed: Int) async throws {
+    @Test(
+        "are exact after every step of a random history of three people",
+        arguments: Seed.fresh("the law of counts", count: 3))
+    func holds(_ seed: UInt64) async throws {
         var people: [Person] = []
         for _ in 0..<3 { people.append(try await Person.make()) }
         let thread = try await people[0].group(with: Array(people.dropFirst()))
         var model = Model(count: people.count)
-        var random = SplitMix64(seed: UInt64(seed))
+        var random = SplitMix64(seed: seed)
         for step in 0..<80 {
             let person = random.below(people.count)
             let done = try await act(random.below(10), as: person, people, thread, &model, &random)

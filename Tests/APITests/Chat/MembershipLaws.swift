@@ -36,10 +36,12 @@ struct MembershipLaws {
             #expect(try await people[0].client.put("/v1/threads/\(thread)/members/\(person.id)").status == 200)
         }
         let everyone = people
+        var seeds = SplitMix64(freshFor: "changes of members under load")
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (number, person) in everyone.enumerated() {
+            for person in everyone {
+                let seed = seeds.next()
                 group.addTask {
-                    var random = SplitMix64(seed: UInt64(number))
+                    var random = SplitMix64(seed: seed)
                     for _ in 0..<60 {
                         let reply = try await Self.change(thread, by: person, of: everyone, &random)
                         #expect(reply.status < 500, "\(reply.text)")

@@ -69,6 +69,6 @@ struct TestNode: Sendable {
                 try await group.waitForAll()
             }
         }
-        while !node.isFresh { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually("the node is fresh") { node.isFresh }
     }
 }

@@ -181,11 +181,7 @@ struct ImportingArchives {
             Content-Type: \(Self.type)\r\nContent-Length: 100000000\r\n\r\n
             """
         try await client.abandon(ByteBuffer(string: head + archive.text))
-        for _ in 0..<500 {
-            if try await count("select count(*) from imports") == "0" { break }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        #expect(try await count("select count(*) from imports") == "0")
+        try await eventually("no import is left") { try await count("select count(*) from imports") == "0" }
         #expect(try await count("select count(*) from users where id = '\(archive.ann)'") == "0")
     }
 }

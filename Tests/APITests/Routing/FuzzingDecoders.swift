@@ -1,5 +1,5 @@
 // Request decoders on nearly legal inputs: nothing traps, and an accepted value is written out exactly as it was read.
-// For longer runs: FUZZ_SECONDS=300 FUZZ_SEED=7 swift test --filter FuzzingDecoders
+// For longer runs: FUZZ_SECONDS=300 PARLEY_SEED=7 swift test --filter FuzzingDecoders
 import Basics
 import Credentials
 import Domain
@@ -15,7 +15,7 @@ struct FuzzingDecoders {
     private static let cursor = Cursor(epoch: 3, position: Position(70_000)).description
 
     private func note(_ input: some Sequence<UInt8>) -> Comment {
-        "FUZZ_SEED=\(Fuzzing.seed): \(String(decoding: Array(input), as: UTF8.self).debugDescription)"
+        "PARLEY_SEED=\(Fuzzing.seed): \(String(decoding: Array(input), as: UTF8.self).debugDescription)"
     }
 
     @Test("JSON is returned as it was sent, within its limits, or is refused")

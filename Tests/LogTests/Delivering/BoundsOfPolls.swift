@@ -122,7 +122,9 @@ struct BoundsOfPolls {
     }
 
     /// The model: the waiting polls, the oldest first.
-    @Test("are exact over random histories, and end the oldest first", arguments: UInt64(1)...100)
+    @Test(
+        "are exact over random histories, and end the oldest first",
+        arguments: Seed.fresh("bounds of polls", count: 100))
     func random(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let (ofSession, ofAccount) = (1 + Int(random.next() % 5), 1 + Int(random.next() % 12))

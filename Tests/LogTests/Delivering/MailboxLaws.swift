@@ -10,7 +10,8 @@ import Testing
 @Suite("The law of mailboxes", .timeLimit(.minutes(1)))
 struct MailboxLaws {
     @Test(
-        "each device gets exactly its user's events of the log, from any node", arguments: UInt64(1)...300)
+        "each device gets exactly its user's events of the log, from any node",
+        arguments: Seed.fresh("the law of mailboxes", count: 300))
     func law(seed: UInt64) throws {
         var world = World(seed: seed)
         while !world.isAtEnd { world.go() }

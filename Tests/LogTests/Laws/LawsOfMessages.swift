@@ -33,7 +33,9 @@ private struct ThreadModel {
 
 @Suite("Changes of messages", .serialized, .timeLimit(.minutes(2)))
 struct LawsOfMessages {
-    @Test("history, last message and exact counts equal a plain model's after random calls", arguments: 1...3)
+    @Test(
+        "history, last message and exact counts equal a plain model's after random calls",
+        arguments: Seed.fresh("changes of messages", count: 3))
     func countsAreExact(_ seed: UInt64) async throws {
         let node = try await LogNode(conninfo: MigratedDatabase.create())
         try await node.running {
@@ -117,11 +119,12 @@ struct LawsOfMessages {
                 _ = try await nodes[0].writer.append(message)
                 let start = try await nodes[0].store.now()
                 let emojis = try ["👍", "❤️"].map { try Emoji(text: $0) }
+                let seed = Seed.fresh("reactions on two nodes")
                 try await withThrowingDiscardingTaskGroup { group in
                     for (index, user) in people.users.enumerated() {
                         group.addTask {
                             let store = nodes[index % 2].store
-                            var random = SplitMix64(seed: UInt64(index + 1))
+                            var random = SplitMix64(seed: seed &+ UInt64(index))
                             for _ in 0..<20 {
                                 let emoji = emojis[Int.random(in: 0...1, using: &random)]
                                 if Bool.random(using: &random) {

@@ -7,10 +7,11 @@ import Testing
 
 @Suite("Waiting for the log's head", .timeLimit(.minutes(1)))
 struct HeadSignals {
-    private static let long = Duration.seconds(60)
+    /// Longer than a test may take: a wait that does not end earlier fails its test by the time limit.
+    private static let long = Duration.seconds(86_400)
 
     /// Waits on a task of its own. Returns once the wait may have begun.
-    private func waiting(_ signal: HeadSignal, for duration: Duration = long) async -> Task<Duration, Never> {
+    private func waiting(_ signal: HeadSignal, for duration: Duration = long) async throws -> Task<Duration, Never> {
         let began = SharedFlag()
         let task = Task {
             let clock = ContinuousClock()
@@ -21,44 +22,39 @@ struct HeadSignals {
             }
             return clock.now - start
         }
-        while !began.isSet { await Task.yield() }
+        try await eventually("the wait begins") { began.isSet }
         return task
     }
 
     @Test("ends with a signal, for all who wait")
-    func signals() async {
+    func signals() async throws {
         let signal = HeadSignal()
         var tasks: [Task<Duration, Never>] = []
-        for _ in 0..<20 { tasks.append(await waiting(signal)) }
+        for _ in 0..<20 { tasks.append(try await waiting(signal)) }
         signal.signal()
-        for task in tasks { #expect(await task.value < .seconds(30)) }
+        for task in tasks { _ = await task.value }
         // A signal of the past wakes nobody.
-        let later = await waiting(signal, for: .milliseconds(50))
+        let later = try await waiting(signal, for: .milliseconds(50))
         #expect(await later.value >= .milliseconds(50))
     }
 
     @Test("does not begin when the head has moved before")
     func moved() async {
-        let clock = ContinuousClock()
-        let start = clock.now
         await HeadSignal().wait(for: Self.long) { true }
         await HeadSignal().wait(for: .zero) { false }
-        #expect(clock.now - start < .seconds(30))
     }
 
     @Test("ends with the task, and with the node, after which nothing waits")
-    func ends() async {
+    func ends() async throws {
         let signal = HeadSignal()
-        let cancelled = await waiting(signal)
+        let cancelled = try await waiting(signal)
         cancelled.cancel()
-        #expect(await cancelled.value < .seconds(30))
-        let closed = await waiting(signal)
+        _ = await cancelled.value
+        let closed = try await waiting(signal)
         signal.close()
-        #expect(await closed.value < .seconds(30) && signal.isClosed)
-        let clock = ContinuousClock()
-        let start = clock.now
+        _ = await closed.value
+        #expect(signal.isClosed)
         await signal.wait(for: Self.long) { false }
-        #expect(clock.now - start < .seconds(30))
     }
 
     @Test("misses no signal between the look at the head and the wait")

@@ -71,11 +71,10 @@ struct TrimmingTheLog {
                 // The step fails after its lock timeout, and the next call retries.
                 await #expect(throws: Problem.self) { try await log.trim() }
                 await #expect(throws: Problem.self) { try await log.trim() }
-                let start = ContinuousClock.now
+                // The reader ends after these: what waited for it would never return.
                 _ = try await chat.send(20)
                 #expect(try await chat.missed(since: end) == 20)
                 _ = try await chat.store.extendLog(days: 14)
-                #expect(ContinuousClock.now - start < .seconds(2))
             }
             #expect(try await log.trim() == 1)
             #expect(try await log.partitions().first == "events_11")

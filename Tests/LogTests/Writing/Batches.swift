@@ -35,6 +35,7 @@ struct Batches {
                 }
             })
         for item in 0..<1_000 { batcher.submit(item, byteCount: 1, waiter: item) }
+        // All have then waited for their longest time. A longer sleep changes nothing.
         try await Task.sleep(for: queuedMax)
         first.withLock { $0 }?(.failure(failure))
         var codes: [Int: ProblemCode] = [:]

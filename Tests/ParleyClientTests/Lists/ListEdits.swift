@@ -1,4 +1,5 @@
 // The edits that turn one list into another.
+import TestBasics
 import Testing
 
 @testable import ParleyClient
@@ -12,7 +13,7 @@ struct ListEdits {
 
     @Test("Applying the edits to the old list makes the new one, for random lists")
     func property() {
-        var random = Numbers(seed: 7)
+        var random = SplitMix64(freshFor: "edits of random lists")
         for _ in 0..<2_000 {
             let old = Self.list(&random)
             let new = Self.list(&random)
@@ -47,25 +48,8 @@ struct ListEdits {
         #expect(edits.last == .update(Row(id: 2, text: "new"), at: 0))
     }
 
-    private static func list(_ random: inout Numbers) -> [Row] {
-        let ids = (0..<12).filter { _ in random.next(upTo: 3) > 0 }.shuffled(using: &random)
-        return ids.map { Row(id: $0, text: String(random.next(upTo: 2))) }
+    private static func list(_ random: inout SplitMix64) -> [Row] {
+        let ids = (0..<12).filter { _ in random.below(3) > 0 }.shuffled(using: &random)
+        return ids.map { Row(id: $0, text: String(random.below(2))) }
     }
-}
-
-/// Numbers that are the same in each run (SplitMix64).
-struct Numbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-
-    mutating func next(upTo limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
 }

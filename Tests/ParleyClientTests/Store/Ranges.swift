@@ -1,5 +1,6 @@
 // Which messages of a thread the device has.
 import Foundation
+import TestBasics
 import Testing
 
 @testable import ParleyClient
@@ -23,11 +24,11 @@ struct Ranges {
     @Test("Random ranges cover exactly what was fetched")
     func property() async throws {
         let store = try Store(.memory)
-        var random = Numbers(seed: 3)
+        var random = SplitMix64(freshFor: "random ranges")
         var covered = Set<Seq>()
         for _ in 0..<200 {
-            let first = random.next(upTo: 200)
-            let last = first + random.next(upTo: 6) - 1
+            let first = random.below(200)
+            let last = first + random.below(6) - 1
             if first <= last { covered.formUnion(first...last) }
             try await store.write { try $0.cover("t", first, last) }
             let gaps = try await store.read { try $0.gaps("t", in: 0...250) }

@@ -1,5 +1,6 @@
 // Signals, pauses and back-off.
 import Foundation
+import TestBasics
 import Testing
 
 @testable import ParleyClient
@@ -47,10 +48,10 @@ struct Waiting {
     }
 
     @Test("A pause ends at once when something asks for a retry")
-    func pause() async {
+    func pause() async throws {
         let hub = ChangeHub()
         let pausing = Task { await hub.pause(.seconds(60)) }
-        while !pausing.isCancelled, hub.listenerCount == 0 { await Task.yield() }
+        try await eventually("the pause begins") { hub.listenerCount == 1 }
         hub.publish(Changes(retry: true))
         await pausing.value
     }

@@ -32,7 +32,8 @@ struct AlertLanes {
             try await eventually("the outcomes") { setup.lane.state.withLock { $0.settlements.isEmpty } }
             // Wake-ups do not end a halt.
             let requestCount = try setup.sinks.requestCount(of: .apns)
-            try await Task.sleep(for: .seconds(1.5))
+            let passCount = setup.lane.passCount
+            try await eventually("ten passes") { setup.lane.passCount >= passCount + 10 }
             #expect(try setup.sinks.requestCount(of: .apns) == requestCount)
         }
         #expect(setup.metrics.sent.value == 0)
@@ -78,12 +79,10 @@ struct AlertLanes {
     func closing() async throws {
         let setup = try await LaneSetup(alerts: 1)
         try await setup.sinks.mood(.hang, of: .apns)
-        var ended = ContinuousClock.now
         try await setup.running(closeMax: .milliseconds(500)) {
             try await eventually("a request") { try setup.sinks.requestCount(of: .apns) == 1 }
-            ended = .now
         }
-        #expect(ContinuousClock.now - ended < .seconds(2))
+        // A lane that waited for the transfer's own timeout would have recorded a failed attempt.
         let found = try await setup.query(
             "select outcome, attempt from push_claim('apns', 10, 60, 3600)")
         #expect(found == "send|1", "\(setup.lines.all)")

@@ -84,7 +84,7 @@ struct WorkerTests {
     }
 
     @Test("ends when cancelled without counting or logging a failure, whatever the interrupted call throws")
-    func cancellation() async {
+    func cancellation() async throws {
         let worker = worker()
         let hasBegun = Atomic(false)
         let task = Task {
@@ -98,7 +98,7 @@ struct WorkerTests {
                 return .idle
             }
         }
-        while !hasBegun.load(ordering: .acquiring) { await Task.yield() }
+        try await eventually("the call begins") { hasBegun.load(ordering: .acquiring) }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(worker.failures.value == 0)

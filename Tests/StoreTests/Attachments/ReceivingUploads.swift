@@ -36,7 +36,7 @@ struct ReceivingUploads {
     @Test("resumes in the middle of a chunk, at every cut, and has the right bytes")
     func cuts() async throws {
         try await AttachmentDatabase.run { database in
-            var random = SplitMix64(seed: 18)
+            var random = SplitMix64(freshFor: "uploads cut at random")
             let upload: Upload = (.make(), try await database.user())
             let bytes = (0..<1_000_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
             var turn = try await begin(database, upload, length: bytes.count)

@@ -52,7 +52,7 @@ struct StoredPayloads {
 
     @Test("every payload that the reader accepts can be cast to jsonb")
     func survivesJSONB() async throws {
-        var random = SplitMix64(seed: 16)
+        var random = SplitMix64(freshFor: "random payloads")
         var accepted: [String] = []
         for _ in 0..<20_000 {
             let text = Self.object(&random, depth: 0)

@@ -1,4 +1,5 @@
 // Canvases, and the bytes that bring them to a terminal.
+import TestBasics
 import Testing
 
 @testable import TerminalClient
@@ -75,13 +76,15 @@ struct DrawingFrames {
 
     @Test("a terminal that follows the frames shows the canvas, whatever was there before")
     func replay() {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SplitMix64(freshFor: "random frames")
         var writer = FrameWriter()
         var screen = ReplayedScreen(Size(columns: 10, rows: 3))
         for _ in 0..<300 {
             var canvas = Canvas(Size(columns: 10, rows: 3))
             for row in 0..<3 {
-                let text = (0..<Int.random(in: 0...10, using: &generator)).map { _ in "ab 漢é👍".randomElement() ?? "x" }
+                let text = (0..<Int.random(in: 0...10, using: &generator)).map { _ in
+                    "ab 漢é👍".randomElement(using: &generator) ?? "x"
+                }
                 canvas.write(String(text), column: Int.random(in: 0...3, using: &generator), row: row)
             }
             screen.obey(writer.frame(canvas))

@@ -1,4 +1,5 @@
 // Widths, lines, and text of strangers.
+import TestBasics
 import Testing
 
 @testable import TerminalClient
@@ -30,7 +31,7 @@ struct MeasuringText {
 
     @Test("no line is wider than asked, and no letter is lost", arguments: [2, 3, 7, 30])
     func wrappingAnything(width: Int) {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SplitMix64(freshFor: "wrapping random text")
         for _ in 0..<100 {
             let pieces: [Character] = ["a", "b", " ", "漢", "👍", "e\u{301}", "\n"]
             let text = String((0..<80).compactMap { _ in pieces.randomElement(using: &generator) })
@@ -80,7 +81,7 @@ struct CleaningText {
 
     @Test("nothing of random text reaches the cells as a control character")
     func anything() {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SplitMix64(freshFor: "random text of strangers")
         for _ in 0..<300 {
             var scalars = String.UnicodeScalarView()
             for _ in 0..<60 {

@@ -48,11 +48,11 @@ package struct Mutations {
     }
 }
 
-/// How long fuzzing goes on: seconds in a usual run. `FUZZ_SECONDS=300 FUZZ_SEED=7` have each go on for minutes by
+/// How long fuzzing goes on: seconds in a usual run. `FUZZ_SECONDS=300 PARLEY_SEED=7` have each go on for minutes by
 /// hand, and do the same again.
 package enum Fuzzing {
     private static let environment = ProcessInfo.processInfo.environment
-    package static let seed = environment["FUZZ_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...999_999)
+    package static let seed = Seed.fresh("fuzzing")
     private static let seconds = environment["FUZZ_SECONDS"].flatMap { Int($0) }
     private static let roundCount = 20_000
 

@@ -31,10 +31,11 @@ package final class PolicyServer: Sendable {
         let input = Pipe()
         process.standardInput = input
         try process.run()
-        while !FileManager.default.fileExists(atPath: directory.path + "/ready") {
-            guard process.isRunning else { throw CocoaError(.executableLoad) }
-            try await Task.sleep(for: .milliseconds(5))
+        let isReady = try await eventually("the policy server is ready, or ends") {
+            if FileManager.default.fileExists(atPath: directory.path + "/ready") { return true }
+            return process.isRunning ? nil : false
         }
+        guard isReady else { throw CocoaError(.executableLoad) }
         return PolicyServer(port: port, directory: directory, process: process, input: input)
     }
 
@@ -53,6 +54,6 @@ package final class PolicyServer: Sendable {
     /// Ends the process: nothing listens on the port any more.
     package func stop() async throws {
         try input.fileHandleForWriting.close()
-        while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually("the end of the policy server") { !process.isRunning }
     }
 }

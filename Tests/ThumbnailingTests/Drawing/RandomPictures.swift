@@ -7,7 +7,7 @@ import Thumbnailing
 @Suite("A picture with random changes", .timeLimit(.minutes(1)))
 struct RandomPictures {
     /// A process each, so one for 200 of the inputs that PicturesTests read. PARLEY_FUZZ_INPUTS=1000000 starts 5,000
-    /// processes; FUZZ_SEED repeats a run.
+    /// processes; PARLEY_SEED repeats a run.
     private static let count =
         (ProcessInfo.processInfo.environment["PARLEY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 10_000) / 200
 

@@ -39,5 +39,10 @@ struct Script {
         return try await Thumbnailer(executable: path, logger: Logger(label: "test"), timeMax: timeMax).draw(piece)
     }
 
+    /// Waits for a script that writes the file `pid` first.
+    func waitUntilStarted() async throws {
+        try await eventually("the script starts") { FileManager.default.fileExists(atPath: file("pid")) }
+    }
+
     func file(_ name: String) -> String { directory.path + "/" + name }
 }
