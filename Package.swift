@@ -272,7 +272,8 @@ let package = Package(
         .testTarget(
             name: "CryptographyTests", dependencies: ["Basics", "Cryptography"], swiftSettings: testSettings),
         .testTarget(name: "LinuxTests", dependencies: ["Linux"], swiftSettings: testSettings),
-        .testTarget(name: "DomainTests", dependencies: ["Basics", "Domain", "TestSupport"], swiftSettings: testSettings),
+        .testTarget(
+            name: "DomainTests", dependencies: ["Basics", "Domain", "TestSupport"], swiftSettings: testSettings),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
             name: "ServiceConfigurationTests",
