@@ -143,7 +143,7 @@ extension SystemTests {
             try Self.archive(of: ann.id, thread: newID(), messageCount: 6_000)
                 .write(toFile: file, atomically: true, encoding: .utf8)
             let upload = """
-                (cat "$1"; sleep 60) | client -s -X POST -T - -H "Authorization: Bearer $2" \
+                (cat "$1"; sleep 60) | curl -s -X POST -T - -H "Authorization: Bearer $2" \
                     -H 'Content-Type: application/x-ndjson' "$3/v1/admin/import"
                 """
             let client = try await TestProcess.start(
