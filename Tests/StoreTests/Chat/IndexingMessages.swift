@@ -159,12 +159,20 @@ struct IndexingMessages {
                 while v_is_cut and pages < 1000 loop
                     v_is_cut := false;
                     pages := pages + 1;
-                    for v_row in select * from message_search('\(Self.ann)', null, 'needle', 1000, v_rank, v_id, p_ms) loop
-                        v_rank := v_row.rank;
-                        v_id := v_row.id;
-                        v_is_cut := v_row.item is null;
-                        numbers := numbers || coalesce(substring(v_row.item from 'needle(\\d+)') || ' ', '');
-                    end loop;
+                    begin
+                        for v_row in
+                            select * from message_search('\(Self.ann)', null, 'needle', 1000, v_rank, v_id, p_ms)
+                        loop
+                            v_rank := v_row.rank;
+                            v_id := v_row.id;
+                            v_is_cut := v_row.item is null;
+                            numbers := numbers || coalesce(substring(v_row.item from 'needle(\\d+)') || ' ', '');
+                        end loop;
+                    exception when query_canceled then
+                        -- A busy machine may read not even one message in this time.
+                        v_is_cut := true;
+                        p_ms := 2 * p_ms;
+                    end;
                 end loop;
             end $$;
             select numbers, pages > 3 from all_pages(30);
