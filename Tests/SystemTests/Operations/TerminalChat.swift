@@ -102,6 +102,8 @@ extension SystemTests {
         @Test("messages written offline are sent once and in order after the node has restarted")
         func offline() async throws {
             let (ann, bob) = try await conversation()
+            // Without a mark, Ann's first message would show "sent" while she is offline.
+            try await ann.waits(for: "read")
             try await nodes.kill(0)
             try await ann.waits(for: "Offline.", "Next try in")
             for text in ["first", "second", "third"] {
