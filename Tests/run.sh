@@ -49,10 +49,14 @@ lanes=("${lane_1[*]}" "${lane_2[*]}" "${lane_3[*]}" "${lane_4[*]}")
 
 # Unit suites that measure or limit time or memory. The runner's regex sees no \b between a target's name and its dot.
 measuring='^(TransportTests\.|BenchTests\.|APITests\.ReadingHeaders/|ThumbnailingTests\.PictureBombs/)'
+# Unit suites that start servers of their own.
+postgres='^(EmbeddedPostgresTests|PostgresTests|ServiceTests)\.'
 # Unit suites that wait, start many servers or play long histories: not in `quick`.
 slow='^(EmbeddedPostgresTests\.|PostgresTests\.|APITests\.(AccessByRole|LawOfCounts)|StoreTests\.Receipt)'
-# Tests of rules under faults. They run alone because of their deadlines, but a failure is never repeated.
-faults='^SystemTests\.SystemTests/(ClientDevices|Faults|InterruptedUploads|SendingFromSQLUnderFaults|WebhooksUnderFaults)/'
+# Tests of rules under faults, in two groups that run with nothing else beside them, because they have deadlines. A failure
+# is never repeated.
+faults_1='^SystemTests\.SystemTests/(ClientDevices|InterruptedUploads)/'
+faults_2='^SystemTests\.SystemTests/(Faults|SendingFromSQLUnderFaults|WebhooksUnderFaults|RunningCommands)/'
 
 say() { printf 'parley: %s\n' "$*"; }
 
@@ -194,22 +198,25 @@ say "the seed of this run is $PARLEY_SEED; SEED=$PARLEY_SEED repeats its random 
 case ${1:-} in
     all)
         # The longest groups first.
-        skip=(--skip "$faults")
+        skip=(--skip "$faults_1" --skip "$faults_2")
         for number in 1 2 3 4; do
             # shellcheck disable=SC2086
             filters[number]=$(lane ${lanes[number - 1]})
             skip+=(--skip "${filters[number]}")
             start "system-$number" 900 --filter "${filters[number]}"
         done
-        start unit-rest 900 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring"
         start unit-store 900 --filter '^StoreTests\.' --skip "$measuring"
+        start unit-postgres 900 --filter "$postgres"
         start browser-1 600 Tests/BrowserTests/run.py --without test_speed --part 1/2
         start browser-2 600 Tests/BrowserTests/run.py --without test_speed --part 2/2
+        start unit-rest 900 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring" --skip "$postgres"
         start unit-api 900 --filter '^APITests\.' --skip "$measuring"
         start unit-log 900 --filter '^LogTests\.' --skip "$measuring"
         start sample 900 Tests/SDKSample/run.py
         start web-modules 120 Tests/WebClientTests/run.sh
-        alone faults 1800 --filter "$faults"
+        wait
+        start faults-1 1800 --filter "$faults_1"
+        start faults-2 1800 --filter "$faults_2"
         measured browser-speed 200 Tests/BrowserTests/run.py test_speed
         measured measuring 600 --filter "$measuring"
         measured system-alone 1800 --filter '^SystemTests\.' "${skip[@]}"
