@@ -70,12 +70,12 @@ else
 	@echo 'parley: only the Swift tests that match $(FILTER) ran, on the debug build. make test runs all tests.'
 endif
 
-check: testdeps lint build ## a quick check before a commit: format, debug build, fast unit tests (2 min)
+check: testdeps lint build ## a quick check before a commit: format, debug build, fast unit tests
 	@CONFIGURATION=debug Tests/run.sh quick
 	@echo 'parley: make check left out the optimised build, the system tests, the browser, and unit suites that wait or'
 	@echo 'parley: measure time. make test runs all of them.'
 
-nightly: testdeps lint optimised ## all tests, then every long form: chaos, devices, uploads, webhooks, screenshots (3 h)
+nightly: testdeps lint optimised ## all tests, then every long form: chaos, devices, uploads, webhooks, screenshots; takes hours
 	@CHAOS_MINUTES=$(CHAOS_MINUTES) CUTS=$(CUTS) OPERATIONS=$(OPERATIONS) WEBHOOK_SECONDS=$(WEBHOOK_SECONDS) Tests/nightly.sh
 
 # One long form: its variables, and the suite.
