@@ -55,8 +55,8 @@ postgres='^(EmbeddedPostgresTests|PostgresTests|ServiceTests)\.'
 slow='^(EmbeddedPostgresTests\.|PostgresTests\.|APITests\.(AccessByRole|LawOfCounts)|StoreTests\.Receipt)'
 # Tests of rules under faults, in two groups that run with nothing else beside them, because they have deadlines. A failure
 # is never repeated.
-faults_1='^SystemTests\.SystemTests/(ClientDevices|InterruptedUploads)/'
-faults_2='^SystemTests\.SystemTests/(Faults|SendingFromSQLUnderFaults|WebhooksUnderFaults|RunningCommands)/'
+faults_1='^SystemTests\.SystemTests/(ClientDevices|InterruptedUploads|RunningCommands)/'
+faults_2='^SystemTests\.SystemTests/(Faults|SendingFromSQLUnderFaults|WebhooksUnderFaults)/'
 
 say() { printf 'parley: %s\n' "$*"; }
 
