@@ -6,7 +6,7 @@ import COpenSSL
 final class Key: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// Nil for no pointer.
+    /// Returns nil if the pointer is nil, which is how OpenSSL reports an error.
     init?(owning pointer: OpaquePointer?) {
         guard let pointer else { return nil }
         self.pointer = pointer

@@ -55,10 +55,10 @@ extension RSA {
     private struct Number {
         let bitCount: Int
         let isOdd: Bool
-        /// In the byte order of the machine.
+        /// The number in the byte order of the machine, as OpenSSL expects it.
         let native: [UInt8]
 
-        /// Nil for no bytes or too many.
+        /// Returns nil if there are no bytes, or too many.
         init?(_ bytes: [UInt8]) {
             guard !bytes.isEmpty, bytes.count <= modulusBitCounts.upperBound / 8,
                 let number = BN_bin2bn(bytes, Int32(bytes.count), nil)

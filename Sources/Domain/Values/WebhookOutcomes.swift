@@ -44,7 +44,7 @@ package struct WebhookOutcomes: Sendable {
 
         package var delivery: OpenDelivery
         package var state: State
-        /// Of the last answer.
+        /// The HTTP status of the last answer; nil if none came.
         package var status: Int?
         package var reason: String?
 
@@ -57,7 +57,7 @@ package struct WebhookOutcomes: Sendable {
     }
 
     package var delivered: [Delivered] = []
-    /// At most one for each event.
+    /// Has at most one row for each event.
     package var open: [Open] = []
     /// Events that the log no longer has.
     package var removed: [Position] = []

@@ -32,7 +32,7 @@ struct AttachmentChecker: Sendable {
     private let store: Store
     private let processor: AttachmentProcessor
     private let worker: Worker
-    /// The longest wait of an upload's answer. The check goes on after it.
+    /// The longest time that the answer to an upload waits for its check. The check continues afterwards.
     private let waitMax: Duration
     private let state = State()
 
