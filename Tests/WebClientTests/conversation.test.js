@@ -8,6 +8,7 @@ import {
 } from '../../Sources/WebClient/page/ui/conversation/status.js';
 import { permissions } from '../../Sources/WebClient/page/ui/conversation/permissions.js';
 import { averageColour } from '../../Sources/WebClient/page/ui/parts/thumbhash.js';
+import './support/clock.js';
 
 /** @typedef {import('../../Sources/WebClient/page/core/types.js').Row} Row */
 /** @typedef {import('../../Sources/WebClient/page/core/types.js').Thread} Thread */
@@ -104,7 +105,9 @@ Deno.test('what may be done with a message', () => {
 });
 
 Deno.test('a message whose time is over is expired', () => {
-    assert.ok(isExpired(rowOf({ expires_at: time }).message) === (Date.parse(time) <= Date.now()));
+    const at = (/** @type {number} */ moment) => rowOf({ expires_at: new Date(moment).toISOString() }).message;
+    assert.ok(isExpired(at(Date.now())));
+    assert.ok(!isExpired(at(Date.now() + 1)));
     assert.ok(!isExpired(rowOf().message));
 });
 

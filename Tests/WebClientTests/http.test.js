@@ -6,6 +6,7 @@ import { deviceName } from '../../Sources/WebClient/page/core/sign-in.js';
 import { BackOff } from '../../Sources/WebClient/page/core/http/back-off.js';
 import { HTTP } from '../../Sources/WebClient/page/core/http/http.js';
 import { Problem } from '../../Sources/WebClient/page/core/http/problem.js';
+import './support/clock.js';
 
 /** @typedef {() => Response | Promise<Response>} Answer */
 

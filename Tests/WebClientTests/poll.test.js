@@ -5,6 +5,7 @@ import { Chat } from '../../Sources/WebClient/page/core/chat.js';
 import { HTTP } from '../../Sources/WebClient/page/core/http/http.js';
 import { MemoryStore } from '../../Sources/WebClient/page/core/store/memory-store.js';
 import { Poll } from '../../Sources/WebClient/page/core/sync/poll.js';
+import { pass } from './support/clock.js';
 import { device, eventually, texts, until } from './support/devices.js';
 import { FakeServer } from './support/fake-server.js';
 
@@ -43,10 +44,13 @@ Deno.test('a store that cannot write is reported once, and the connection stays'
     const thread = server.addThread([ann, ben]);
     const full = new DOMException('The disk is full.', 'QuotaExceededError');
     let isFull = false;
+    let refusedWrites = 0;
     class Disk extends MemoryStore {
         /** @override @type {MemoryStore['write']} */
         write(names, work) {
-            return isFull ? Promise.reject(full) : super.write(names, work);
+            if (!isFull) return super.write(names, work);
+            refusedWrites += 1;
+            return Promise.reject(full);
         }
         /** @override @type {MemoryStore['read']} */
         read(names, work) {
@@ -65,8 +69,8 @@ Deno.test('a store that cannot write is reported once, and the connection stays'
     chat.connection.subscribe((connection) => connections.push(connection));
     isFull = true;
     server.say(thread, ben, 'hello');
-    await eventually(() => failures.length > 0);
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await eventually(() => refusedWrites === 3);
+    await pass(0);
     isFull = false;
     await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 1);
     assert.deepEqual(failures, [full]);
@@ -150,12 +154,12 @@ Deno.test('401 signs out and removes everything', async () => {
 Deno.test('503 is retried after Retry-After; the state says connecting', async () => {
     const { server, chat, thread, ben } = await twoPeople();
     await until(chat.connection, (connection) => connection === 'connected');
-    server.refuseOnce('GET /v1/sync', 503, 'unavailable', { retryAfter: 1 });
+    server.refuseOnce('GET /v1/sync', 503, 'unavailable', { retryAfter: 5 });
     const begin = Date.now();
     server.say(thread, ben, 'one');
     await until(chat.connection, (connection) => connection === 'connecting');
     await until(chat.connection, (connection) => connection === 'connected');
-    assert.ok(Date.now() - begin >= 1000);
+    assert.equal(Date.now() - begin, 5000);
     chat.close();
 });
 
@@ -191,18 +195,19 @@ Deno.test('a page that is older than an event does not undo the event', async ()
     const timeline = chat.openTimeline(thread.id);
     await until(timeline.view, ({ isLoading }) => !isLoading);
     await chat.forget(thread.id);
-    server.faults.delay = 40;
-    for (let n = 1; n <= 10; n += 1) {
-        const loading = timeline.goTo({ seq: 1 });
-        await new Promise((resolve) => setTimeout(resolve, 20 * Math.random()));
-        thread.messages[0] = { ...message, payload: { text: `edit ${n}` }, edited_at: '2026-11-21T11:00:00.000Z' };
-        server.tell(thread, 'message.updated', thread.messages[0]);
-        await loading;
-        await until(timeline.view, ({ rows }) => rows[0]?.message.payload?.text === `edit ${n}`);
-        await new Promise((resolve) => setTimeout(resolve, 60));
-        assert.equal(timeline.view.value?.rows[0].message.payload?.text, `edit ${n}`);
-        await chat.forget(thread.id);
-    }
+    // The server reads the page before the event, and the page arrives after the event.
+    const path = `GET /v1/threads/${thread.id}/messages`;
+    const release = server.holdAnswer(path);
+    const loading = timeline.goTo({ seq: 1 });
+    await eventually(() => server.requests.at(-1) === path);
+    thread.messages[0] = { ...message, payload: { text: 'edited' }, edited_at: '2026-11-21T11:00:00.000Z' };
+    server.tell(thread, 'message.updated', thread.messages[0]);
+    server.say(thread, ben, 'later');
+    await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 62);
+    release();
+    await loading;
+    await pass(1000);
+    assert.equal(timeline.view.value?.rows[0].message.payload?.text, 'edited');
     chat.close();
 });
 
@@ -212,6 +217,7 @@ Deno.test('typing is shown until the message arrives', async () => {
     const [person] = await until(chat.typing(thread.id), (people) => people.length === 1);
     assert.equal(person.name, 'Ben');
     server.say(thread, ben, 'done');
+    // Sooner than the notice ends by itself.
     await until(chat.typing(thread.id), (people) => people.length === 0, 3);
     chat.close();
 });
@@ -254,12 +260,15 @@ Deno.test('a paused poll asks only when nudged, and goes on when resumed', async
     poll.pause();
     await eventually(() => server.waitingPolls === 0);
     server.say(thread, ben, 'one');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const polls = () => server.requests.filter((request) => request === 'GET /v1/sync').length;
+    const begin = polls();
+    await pass(600_000);
     assert.equal(await head(), 0);
+    assert.equal(polls(), begin);
     poll.nudge();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pass(600_000);
     assert.equal(await head(), 1);
-    assert.equal(server.waitingPolls, 0);
+    assert.equal(polls(), begin + 1);
     server.say(thread, ben, 'two');
     poll.resume();
     await eventually(() => server.waitingPolls === 1);

@@ -1,6 +1,7 @@
 // Read marks: combined, kept until confirmed, and shown at once.
 
 import assert from 'node:assert/strict';
+import { pass } from './support/clock.js';
 import { device, eventually, until } from './support/devices.js';
 import { FakeServer } from './support/fake-server.js';
 
@@ -30,9 +31,9 @@ Deno.test('marks of a second are one request, and the count falls before the ans
     chat.markRead(other.id, 1);
     await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 3);
     assert.deepEqual(receipts(server), []);
-    await eventually(() => thread.parts.get(ann.id)?.read_seq === 7 && other.parts.get(ann.id)?.read_seq === 1, 2);
+    await eventually(() => thread.parts.get(ann.id)?.read_seq === 7 && other.parts.get(ann.id)?.read_seq === 1, 1);
+    await pass(10_000);
     assert.deepEqual(receipts(server), ['POST /v1/receipts']);
-    await new Promise((resolve) => setTimeout(resolve, 200));
     assert.equal(chat.inbox.value?.unreadTotal, 3);
     assert.deepEqual(await chat.rows('marks'), []);
     chat.close();
@@ -49,7 +50,7 @@ Deno.test('a mark as unread waits for a read mark that is under way', async () =
     assert.deepEqual(order, ['POST /v1/receipts', `PUT /v1/threads/${thread.id}/unread`]);
     assert.equal(thread.parts.get(ann.id)?.read_seq, 3);
     await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 7);
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    await pass(10_000);
     assert.equal(thread.parts.get(ann.id)?.read_seq, 3);
     assert.equal(chat.inbox.value?.unreadTotal, 7);
     chat.close();
@@ -69,15 +70,17 @@ Deno.test('a mark that was made offline is sent when the server is back', async 
 });
 
 Deno.test('messages that arrive while a mark is on its way count as unread', async () => {
-    const { server, chat, thread, ben } = await tenUnread();
+    const { server, chat, thread, ann, ben } = await tenUnread();
     server.refuseOnce('POST /v1/receipts', 503, 'overloaded', { retryAfter: 1 });
     chat.markRead(thread.id, 10);
     await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 0);
     server.say(thread, ben, 'new');
     await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 1);
     await eventually(() => receipts(server).length === 2);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await eventually(() => thread.parts.get(ann.id)?.read_seq === 10);
+    await pass(10_000);
     assert.equal(chat.inbox.value?.unreadTotal, 1);
+    assert.equal(receipts(server).length, 2);
     chat.close();
 });
 
@@ -90,9 +93,10 @@ Deno.test('a refused mark does not keep the others back', async () => {
     chat.markRead(gone.id, 1);
     chat.markRead(thread.id, 10);
     await eventually(() => thread.parts.get(ann.id)?.read_seq === 10);
-    await eventually(() => receipts(server).length === 3);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pass(10_000);
     assert.deepEqual(await chat.rows('marks'), []);
+    // Both marks at once, and then each on its own.
+    assert.equal(receipts(server).length, 3);
     chat.close();
 });
 
@@ -102,7 +106,7 @@ Deno.test('a mark never moves back', async () => {
     await eventually(() => thread.parts.get(ann.id)?.read_seq === 8);
     await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 2);
     chat.markRead(thread.id, 3);
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await pass(10_000);
     assert.equal(receipts(server).length, 1);
     assert.equal(chat.inbox.value?.unreadTotal, 2);
     chat.close();
@@ -113,8 +117,9 @@ Deno.test('a mark whose answer is lost goes with its event', async () => {
     server.lostAnswersTo = 'POST /v1/receipts';
     chat.markRead(thread.id, 6);
     await eventually(() => thread.parts.get(ann.id)?.read_seq === 6);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await pass(10_000);
     assert.deepEqual(await chat.rows('marks'), []);
+    assert.equal(receipts(server).length, 1);
     assert.equal(chat.inbox.value?.unreadTotal, 4);
     chat.close();
 });

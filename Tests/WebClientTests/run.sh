@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks the web client's modules: format, lint, types, the rules of this repository, unit tests. Needs no build and no
-# server, and takes some 30 s. It ends with the closing line of `deno test`.
+# server, and takes some 10 s. It ends with the closing line of `deno test`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export NO_COLOR=1 DENO_NO_UPDATE_CHECK=1

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { Chat } from '../../Sources/WebClient/page/core/chat.js';
 import { MemoryStore } from '../../Sources/WebClient/page/core/store/memory-store.js';
+import { pass } from './support/clock.js';
 import { eventually, texts, until } from './support/devices.js';
 import { FakeServer } from './support/fake-server.js';
 
@@ -173,16 +174,20 @@ for (const hasLocks of [true, false]) {
 
 Deno.test('without Web Locks a tab that is closed frees the lease at once', async () => {
     const server = new FakeServer();
-    server.addThread([server.addUser('Ann'), server.addUser('Ben')]);
+    const ann = server.addUser('Ann');
+    const ben = server.addUser('Ben');
+    const thread = server.addThread([ann, ben]);
     const browser = new Browser(server, false);
     const first = await browser.open();
     await first.chat.signIn({ username: 'ann', password: 'a river of tea' });
     await eventually(() => server.waitingPolls === 1);
     const second = await browser.open();
     globalThis.dispatchEvent(new Event('pagehide'));
-    await new Promise((resolve) => setTimeout(resolve));
+    await pass(0);
     first.end.abort();
     browser.tabs.delete(first);
-    await eventually(() => server.waitingPolls === 1, 1);
+    server.say(thread, ben, 'hello');
+    // Sooner than the second tab tries to claim the lease by itself.
+    await until(second.chat.inbox, ({ unreadTotal }) => unreadTotal === 1, 1);
     for (const { chat } of [first, second]) chat.close();
 });

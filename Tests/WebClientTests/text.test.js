@@ -104,7 +104,13 @@ Deno.test('random texts: nothing is thrown, lost or invented', () => {
         let place = 0;
         for (const character of visible) {
             const found = original.indexOf(character, place);
-            assert.ok(found >= 0 && /^[*_~`>1.\-a-zA-Z+#]*$/.test(original.slice(place, found)), JSON.stringify(text));
+            // Most characters follow the one before.
+            if (found !== place) {
+                assert.ok(
+                    found >= 0 && /^[*_~`>1.\-a-zA-Z+#]*$/.test(original.slice(place, found)),
+                    JSON.stringify(text),
+                );
+            }
             place = found + character.length;
         }
         assert.match(original.slice(place), /^[*_~`>1.\-a-zA-Z+#]*$/);
@@ -119,6 +125,14 @@ function checkSafe(tokens) {
         if (token.type === 'link') assert.match(token.href, /^(https?:\/\/|mailto:)/);
         if ('children' in token) checkSafe(token.children);
     }
+}
+
+/** Returns how many milliseconds it takes to tokenize a text `times` times.
+ * @param {string} text @param {number} times */
+function duration(text, times) {
+    const start = performance.now();
+    for (let n = 0; n < times; n += 1) tokenize(text, [{ id: '1', name: 'Ben' }]);
+    return performance.now() - start;
 }
 
 Deno.test('long texts take linear time', () => {
@@ -137,11 +151,19 @@ Deno.test('long texts take linear time', () => {
         '_',
         '*',
     ];
+    const times = 100;
     for (const unit of units) {
-        const text = unit.repeat(Math.ceil(400_000 / unit.length));
-        const start = performance.now();
-        tokenize(text, [{ id: '1', name: 'Ben' }]);
-        assert.ok(performance.now() - start < 3000, `${JSON.stringify(unit)} took ${performance.now() - start} ms`);
+        const short = unit.repeat(Math.ceil(1000 / unit.length));
+        const long = short.repeat(times);
+        // In linear time the ratio is 1, in quadratic time 100. Other work on the machine slows both measurements, at times
+        // one of them more. The first try includes the compiler, so the fastest of at least three tries counts.
+        const fastest = { short: Infinity, long: Infinity };
+        const isLinear = () => fastest.long < 30 * fastest.short;
+        for (let tries = 1; tries <= 3 || tries <= 10 && !isLinear(); tries += 1) {
+            fastest.short = Math.min(fastest.short, duration(short, times));
+            fastest.long = Math.min(fastest.long, duration(long, 1));
+        }
+        assert.ok(isLinear(), `${JSON.stringify(unit)}: ${JSON.stringify(fastest)}`);
     }
 });
 

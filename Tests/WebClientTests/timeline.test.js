@@ -1,6 +1,7 @@
 // The window over a thread.
 
 import assert from 'node:assert/strict';
+import { pass } from './support/clock.js';
 import { device, eventually, texts, until } from './support/devices.js';
 import { FakeServer } from './support/fake-server.js';
 
@@ -107,7 +108,7 @@ Deno.test('what was read once is there offline', async () => {
     await assert.rejects(again.loadOlder(), { status: 0 });
     assert.equal(again.view.value?.isLoading, false);
     server.isAway = false;
-    await until(chat.connection, (connection) => connection === 'connected', 30);
+    await until(chat.connection, (connection) => connection === 'connected');
     await again.loadOlder();
     assert.deepEqual(span(again.view.value), [1, 120]);
     assert.equal(again.view.value?.atStart, true);
@@ -148,8 +149,22 @@ Deno.test('going to a message while the timeline opens wins', async () => {
     const { chat, thread } = await longThread(500, 0);
     const timeline = chat.openTimeline(thread.id);
     await timeline.goTo({ id: thread.messages[99].id });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pass(1000);
     assert.deepEqual(span(timeline.view.value), [51, 150]);
+    chat.close();
+});
+
+Deno.test('the last of two calls decides where the window is', async () => {
+    const { server, chat, thread, timeline } = await longThread(500, 0);
+    const { id } = thread.messages[41];
+    const path = `GET /v1/threads/${thread.id}/messages/${id}`;
+    const release = server.holdAnswer(path);
+    const first = timeline.goTo({ id });
+    await eventually(() => server.requests.at(-1) === path);
+    await timeline.goTo('newest');
+    release();
+    await first;
+    assert.deepEqual(span(timeline.view.value), [451, 500]);
     chat.close();
 });
 
@@ -178,7 +193,7 @@ Deno.test('while the first unread messages are on their way, no later ones are s
     // What is shown again at each change of the store, such as a mark of another person.
     for (let n = 0; n < 10; n += 1) {
         timeline.changed();
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await pass(5);
     }
     await until(timeline.view, ({ isLoading }) => !isLoading);
     assert.deepEqual(shown.filter(([top]) => top !== 52), []);

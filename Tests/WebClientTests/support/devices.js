@@ -1,30 +1,29 @@
-// Devices and tabs without a browser.
+// Devices without a browser, and ways to wait for them.
 
 import { Chat } from '../../../Sources/WebClient/page/core/chat.js';
 import { MemoryStore } from '../../../Sources/WebClient/page/core/store/memory-store.js';
+import { machine, turn } from './clock.js';
 
-/** Runs `test` on a value until it holds.
+/** Waits until a value passes `test`, and returns that value.
  * @template T
  * @param {import('../../../Sources/WebClient/page/core/types.js').Live<T>} live
  * @param {(value: T) => boolean} test
- * @param {number} [seconds]
+ * @param {number} [seconds] of the fake clock
  * @returns {Promise<T>} */
-export function until(live, test, seconds = 20) {
+export function until(live, test, seconds) {
     return new Promise((resolve, reject) => {
         /** @type {T | undefined} */
         let last;
-        const timer = setTimeout(() => {
+        const done = limit(test, seconds, (error) => {
             end();
-            reject(
-                new Error(`not within ${seconds} s: ${test}; the last value is ${JSON.stringify(last)?.slice(0, 500)}`),
-            );
-        }, seconds * 1000);
+            reject(new Error(`${error}; the last value is ${JSON.stringify(last)?.slice(0, 500)}`));
+        });
         let isDone = false;
         const end = live.subscribe((value) => {
             last = value;
             if (isDone || !test(value)) return;
             isDone = true;
-            clearTimeout(timer);
+            done();
             queueMicrotask(() => end());
             resolve(value);
         });
@@ -32,13 +31,30 @@ export function until(live, test, seconds = 20) {
 }
 
 /** Waits until a condition holds.
- * @param {() => boolean} test @param {number} [seconds] */
-export async function eventually(test, seconds = 20) {
-    const end = Date.now() + seconds * 1000;
-    while (!test()) {
-        if (Date.now() > end) throw new Error(`not within ${seconds} s: ${test}`);
-        await new Promise((resolve) => setTimeout(resolve, 10));
+ * @param {() => boolean | Promise<boolean>} test
+ * @param {number} [seconds] of the fake clock */
+export async function eventually(test, seconds) {
+    let failure = '';
+    const done = limit(test, seconds, (error) => failure = error);
+    while (!await test()) {
+        if (failure) throw new Error(failure);
+        await turn();
     }
+    done();
+}
+
+/** Calls `fail` when a wait takes more than `seconds` of the fake clock. Without `seconds` the limit is a real minute, which
+ * only ends a test that hangs.
+ * @param {Function} test @param {number | undefined} seconds @param {(error: string) => void} fail
+ * @returns {() => void} ends the limit */
+function limit(test, seconds, fail) {
+    const expire = () => fail(`not within ${seconds ?? 60} s: ${test}`);
+    if (seconds === undefined) {
+        const timer = machine.setTimeout(expire, 60_000);
+        return () => machine.clearTimeout(timer);
+    }
+    const timer = setTimeout(expire, seconds * 1000);
+    return () => clearTimeout(timer);
 }
 
 /** @param {(topics: string[]) => void} publish */

@@ -39,6 +39,8 @@ export class FakeServer {
     #random;
     /** The log position up to which cursors have expired, by user. @type {Map<string, number>} */
     #expiry = new Map();
+    /** The answer that waits for its release. @type {{on: string, release: Promise<unknown>} | null} */
+    #held = null;
     /** The threads that an answer 410 names. @type {Set<Thread>} */
     #stale = new Set();
     #time = Date.parse('2026-11-21T10:00:00.000Z');
@@ -60,6 +62,7 @@ export class FakeServer {
         const bytes = init.body instanceof Blob ? new Uint8Array(await init.body.arrayBuffer()) : null;
         const answer = await this.#answer(String(input), init, bytes, signal);
         if (this.#random() < doubled) await this.#answer(String(input), init, bytes, signal);
+        await this.#hold(`${init.method} ${input}`);
         await this.#pause(delay, signal);
         const isLost = this.lostAnswersTo !== null && `${init.method} ${input}`.startsWith(this.lostAnswersTo);
         if (isLost || this.isAway || this.#random() < lostAnswers) throw new TypeError('connection reset');
@@ -166,6 +169,23 @@ export class FakeServer {
     /** @param {string} method and path begin so @param {number} status @param {object} body */
     answerOnce(method, status, body) {
         this.refusals.push({ on: method, answer: json(status, body) });
+    }
+
+    /** Delays the answer to the next request that begins with `on`. The server creates the answer before the delay.
+     * @param {string} on "METHOD /path"
+     * @returns {() => void} sends the answer */
+    holdAnswer(on) {
+        const { promise, resolve } = Promise.withResolvers();
+        this.#held = { on, release: promise };
+        return () => resolve(undefined);
+    }
+
+    /** @param {string} request */
+    async #hold(request) {
+        if (!this.#held || !request.startsWith(this.#held.on)) return;
+        const { release } = this.#held;
+        this.#held = null;
+        await release;
     }
 
     #now() {
@@ -419,7 +439,7 @@ export class FakeServer {
         if (known?.isComplete) return method === 'PATCH' ? problem(409, 'upload_complete') : problem(409, 'id_taken');
         if (method === 'PATCH' && known && offset !== known.bytes.length) return problem(409, 'upload_offset_mismatch');
         const upload = {
-            bytes: new Uint8Array([...known && method === 'PATCH' ? known.bytes : [], ...bytes]),
+            bytes: known && method === 'PATCH' ? joined(known.bytes, bytes) : bytes,
             size: null,
             isComplete: false,
             name: name ?? known?.name ?? '',
@@ -479,4 +499,12 @@ function problem(status, code, { retryAfter, ...more } = {}) {
     const headers = { 'Content-Type': 'application/problem+json' };
     if (retryAfter !== undefined) headers['Retry-After'] = String(retryAfter);
     return new Response(JSON.stringify({ status, code, detail: code, ...more }), { status, headers });
+}
+
+/** @param {Uint8Array} first @param {Uint8Array} second */
+function joined(first, second) {
+    const bytes = new Uint8Array(first.length + second.length);
+    bytes.set(first);
+    bytes.set(second, first.length);
+    return bytes;
 }
