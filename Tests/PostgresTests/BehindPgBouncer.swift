@@ -25,7 +25,7 @@ struct BehindPgBouncer {
                                     current_setting('TimeZone'), pg_sleep(0.001)::text, '\(number % 5)'
                                 """), [.int4(Int32(number))])
                         let row = try #require(rows.first)
-                        #expect(try row.text(1) == "5s" && row.text(3) == "UTC")
+                        #expect(try row.text(1) == "1min" && row.text(3) == "UTC")
                         #expect(try row.int4(2) == Int32(number))
                         return try row.int4(0)
                     }
@@ -72,7 +72,7 @@ struct BehindPgBouncer {
         let bouncer = try await cluster.pooler(.transaction, sessionCountMax: 1)
         let conninfo = bouncer.conninfo(try await cluster.createDatabase())
         try await withClient(connections: 1, conninfo: conninfo) { client async throws in
-            #expect(try await client.run("select current_setting('lock_timeout')").first?.text(0) == "5s")
+            #expect(try await client.run("select current_setting('lock_timeout')").first?.text(0) == "1min")
         }
         #expect(try await Psql.run("show lock_timeout", conninfo: conninfo) == "0")
     }

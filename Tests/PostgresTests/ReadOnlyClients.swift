@@ -48,7 +48,7 @@ struct ReadOnlyClients {
         let name = try #require(database.firstMatch(of: /dbname='([^']+)'/)?.1)
         try await cluster.psql(
             "alter database \"\(name)\" set default_transaction_read_only = on", database: database)
-        try await withClient(conninfo: database, { $0.waitMax = .milliseconds(300) }) { client async throws in
+        try await withClient(conninfo: database) { client async throws in
             #expect(try await client.run("select 7::int4").first?.int4(0) == 7)
         }
         try await withClient(
@@ -58,6 +58,9 @@ struct ReadOnlyClients {
                 $0.waitMax = .milliseconds(300)
             }
         ) { client async throws in
+            // The reason is unknown until the first attempt has failed.
+            _ = try? await client.run("select 0")
+            try await eventually("a failed connection") { client.statistics.totals.connectFailureCount > 0 }
             await #expect(throws: PostgresError.unavailable(ConnectFailure.readOnly.reason)) {
                 try await client.run("select 7::int4")
             }

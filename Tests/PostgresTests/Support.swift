@@ -37,6 +37,8 @@ func withClient(
     if let conninfo { address = conninfo } else { address = try await TestCluster.shared().createDatabase() }
     var settings = PostgresSettings(conninfo: address, applicationName: "parley-test")
     settings.connectionCountMax = connections
+    // A statement at a closed gate waits for a lock, on a busy machine for long.
+    settings.lockTimeout = .seconds(60)
     change(&settings)
     let client = PostgresClient(settings, logger: quiet)
     do {
