@@ -26,14 +26,14 @@ package struct PrometheusPage {
         guard text.isEmpty || text.hasSuffix("\n") else { throw Mistake(description: "the last line has no end") }
         var current: Family?
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
-            if let help = line.wholeMatch(of: /# HELP ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)/) {
+            if let (name, help) = Self.words(of: line, after: "# HELP ") {
                 try close(current)
-                current = Family(name: String(help.1), help: String(help.2))
-            } else if let type = line.wholeMatch(of: /# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|histogram)/) {
-                guard current?.name == String(type.1), current?.type == "" else {
+                current = Family(name: name, help: help)
+            } else if let (name, type) = Self.words(of: line, after: "# TYPE ") {
+                guard current?.name == name, current?.type == "", ["counter", "gauge", "histogram"].contains(type) else {
                     throw Mistake(description: "out of place: \(line)")
                 }
-                current?.type = String(type.2)
+                current?.type = type
             } else {
                 guard let type = current?.type, type != "" else { throw Mistake(description: "of no family: \(line)") }
                 current?.samples.append(try Self.sample(line))
@@ -49,25 +49,66 @@ package struct PrometheusPage {
         families[family.name] = family
     }
 
+    // No regular expressions: a page has thousands of lines, and tests read it again and again until a counter moves.
+
+    /// A metric's name and the text behind it, on a line that begins with `start`.
+    private static func words(of line: Substring, after start: String) -> (name: String, text: String)? {
+        guard line.hasPrefix(start) else { return nil }
+        let parts = line.dropFirst(start.count).split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, isName(parts[0]) else { return nil }
+        return (String(parts[0]), String(parts[1]))
+    }
+
+    private static func isName(_ text: Substring, mayHaveColons: Bool = true) -> Bool {
+        let colon = UInt8(ascii: ":")
+        func mayBegin(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): true
+            default: byte == colon && mayHaveColons
+            }
+        }
+        return text.utf8.first.map(mayBegin) == true
+            && text.utf8.allSatisfy { mayBegin($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    /// Reads `name{label="value"} 1` or `name 1`.
     private static func sample(_ line: Substring) throws -> Sample {
-        guard let match = line.wholeMatch(of: /([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? ([^ ]+)/) else {
+        guard let space = line.lastIndex(of: " ") else { throw Mistake(description: "no sample: \(line)") }
+        let (series, number) = (line[..<space], line[line.index(after: space)...])
+        let brace = series.firstIndex(of: "{") ?? series.endIndex
+        let (name, labels) = (series[..<brace], series[brace...])
+        guard isName(name), labels.isEmpty || labels.hasSuffix("}") else {
             throw Mistake(description: "no sample: \(line)")
         }
         let values = ["+Inf": Double.infinity, "-Inf": -.infinity, "NaN": .nan]
-        guard let value = values[String(match.3)] ?? Double(match.3) else {
+        guard let value = values[String(number)] ?? Double(number) else {
             throw Mistake(description: "no number: \(line)")
         }
-        return Sample(name: String(match.1), labels: try labels(match.2 ?? "", line), value: value)
+        return Sample(name: String(name), labels: try Self.labels(labels.dropFirst().dropLast(), line), value: value)
     }
 
+    /// Reads `label="value",label="value"`. In a value a backslash stands before a quotation mark, a backslash or an n.
     private static func labels(_ text: Substring, _ line: Substring) throws -> [String: String] {
+        let bad = Mistake(description: "bad labels: \(line)")
         var labels: [String: String] = [:]
-        var rest = text
+        var rest = text.utf8
         while !rest.isEmpty {
-            guard let match = rest.prefixMatch(of: /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(?:,(?=.)|$)/),
-                labels.updateValue(String(match.2), forKey: String(match.1)) == nil
-            else { throw Mistake(description: "bad labels: \(line)") }
-            rest = rest[match.range.upperBound...]
+            guard let equals = rest.firstIndex(of: UInt8(ascii: "=")) else { throw bad }
+            let name = Substring(rest[..<equals])
+            guard isName(name, mayHaveColons: false) else { throw bad }
+            rest = rest[equals...].dropFirst()
+            guard rest.popFirst() == UInt8(ascii: "\"") else { throw bad }
+            let start = rest.startIndex
+            while let byte = rest.first, byte != UInt8(ascii: "\"") {
+                rest.removeFirst()
+                if byte == UInt8(ascii: "\\") {
+                    guard let next = rest.popFirst(), "\"\\n".utf8.contains(next) else { throw bad }
+                }
+            }
+            let value = String(Substring(rest[start..<rest.startIndex]))
+            guard rest.popFirst() != nil, labels.updateValue(value, forKey: String(name)) == nil else { throw bad }
+            // Another label follows each comma.
+            if !rest.isEmpty { guard rest.popFirst() == UInt8(ascii: ","), !rest.isEmpty else { throw bad } }
         }
         return labels
     }
