@@ -89,6 +89,7 @@ run() {
     # Nodes and PostgreSQL servers end with the runner that started them.
     trap 'kill "$runner" 2>/dev/null || true' TERM
     wait "$runner" || status=$?
+    times >"$logs/$name.times"
     closing=$(closing "$name")
     case $status in
         0) [[ $closing =~ $passed ]] || status='it ended without a closing line' ;;
@@ -98,8 +99,12 @@ run() {
         *) status="its process ended with status $status" ;;
     esac
     echo "$status" >"$logs/$name.status"
-    say "group $name, $((SECONDS - began)) s: ${closing:-no closing line}"
+    say "group $name, $((SECONDS - began)) s, $(processor "$name") s of processor time: ${closing:-no closing line}"
 }
+
+# Prints the processor time of a group in seconds, of all its processes that have ended. The second line of `times` has the
+# user's and the system's time of a shell's children.
+processor() { tail -n 1 "$logs/$1.times" | tr 'ms' '  ' | awk '{ printf "%.0f", ($1 + $3) * 60 + $2 + $4 }'; }
 
 # The closing lines of the test runners: of Swift, of deno, and of Python, which Tests/BrowserTests/run.py joins to one.
 closings='Test run with|^(ok|FAILED) \| [0-9]+ passed|^Ran [0-9]+ tests? in '
@@ -138,6 +143,11 @@ measured() {
 # Prints what failed in a group.
 failures() { grep -a -A 2 '✘' "$logs/$1.log" || tail -n 20 "$logs/$1.log"; }
 
+# The same in a line for each failure, at most ten: what is read first, and what a shortened log still has at its end.
+short_failures() {
+    grep -aE '✘ Test .* (recorded an issue|was aborted)|^✘ failed|\.\.\. FAILED|[A-Za-z]*Error: ' "$logs/$1.log" | cut -c 1-400 | sort -u | head -n 10
+}
+
 # Prints the output of failed groups, then the failures of all of them, then the first failures of repeated groups, then
 # each group's closing line.
 report() {
@@ -160,7 +170,9 @@ report() {
     fi
     for name in "${groups[@]}"; do
         closing=$(closing "$name")
-        printf '\n== group %s\n%s\n' "$name" "${closing:-✘ No closing line: $(cat "$logs/$name.status")}"
+        printf '\n== group %s\n' "$name"
+        [ "$(cat "$logs/$name.status")" = 0 ] || short_failures "$name"
+        printf '%s\n' "${closing:-✘ No closing line: $(cat "$logs/$name.status")}"
     done
     return $failed
 }

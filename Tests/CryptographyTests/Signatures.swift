@@ -156,6 +156,7 @@ struct Signatures {
         for text in TestKeys.refused + ["", "key", try P256.PrivateKey.make().pem()] {
             #expect(RSA.PrivateKey(pem: text) == nil)
         }
+        #expect(RSA.PrivateKey(pem: TestKeys.rsa2048) != nil && TestKeys.rsa2048Damaged != TestKeys.rsa2048)
         #expect(RSA.PrivateKey(pem: TestKeys.rsa2048Damaged) == nil)
     }
 

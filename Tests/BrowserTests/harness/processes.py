@@ -19,7 +19,7 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def eventually(what, condition, seconds=10):
+def eventually(what, condition, seconds=30):
     """Returns the first true value of the condition; fails after the time."""
     end = time.monotonic() + seconds
     while True:

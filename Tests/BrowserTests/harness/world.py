@@ -42,7 +42,8 @@ class World:
     @classmethod
     @functools.cache
     def playwright(cls):
-        expect.set_options(timeout=10_000)
+        # Only a test that fails waits so long.
+        expect.set_options(timeout=30_000)
         started = sync_playwright().start()
         return cls._started(started, started.stop)
 

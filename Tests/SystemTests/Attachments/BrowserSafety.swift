@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Hostile files in a browser", .timeLimit(.minutes(3)))
+    @Suite("Hostile files in a browser", .timeLimit(.minutes(5)))
     struct BrowserSafety {
         /// `.ci/deps test` installs both.
         static let hasBrowser: Bool = {
@@ -85,7 +85,7 @@ extension SystemTests {
                 "files": try JSON(parsing: try JSONEncoder().encode(files)),
             ]
             let output = try await PythonScript.run(
-                "browser.py", [], input: JSON.object(plan).data, within: .seconds(120))
+                "browser.py", [], input: JSON.object(plan).data, within: .seconds(240))
             let result = try JSON(parsing: output)
             // The same HTML, SVG and script run when a careless server sends them: the check can see it.
             #expect(Set(result["control"].items.compactMap(\.string)) == ["page.html", "drawing.svg", "code.js"])

@@ -160,7 +160,7 @@ extension SystemTests {
                 .init(.away, "DELETE", times: 2))
             for file in files[..<10] { #expect(try await call("DELETE", file.id).status == 204) }
             for file in files[..<10] { #expect(try await call("GET", file.id).status == 404) }
-            try await eventually("failed deletions", within: .seconds(30), every: .milliseconds(100)) {
+            try await eventually("failed deletions", every: .milliseconds(100)) {
                 try server.requests().count { $0.method == "DELETE" && $0.fault != nil } >= 8 ? true : nil
             }
             try await hurry()
@@ -181,7 +181,7 @@ extension SystemTests {
             let answer = try await call("GET", old.id)
             #expect(answer.status == 503 && answer.headers["retry-after"] != nil, "\(answer)")
             #expect(try await nodes.a.client.get("/health/ready").status == 200)
-            try await eventually("a failed move", within: .seconds(20), every: .milliseconds(100)) {
+            try await eventually("a failed move", every: .milliseconds(100)) {
                 try await [nodes.a, nodes.b].asyncSum("parley_attachment_move_failures_total") > 0 ? true : nil
             }
             // A node starts without the store.
@@ -190,7 +190,7 @@ extension SystemTests {
             try await third.stop()
             try server.set()
             try await expectWhole([old])
-            try await eventually("the end of the claims", within: .seconds(20), every: .milliseconds(500)) {
+            try await eventually("the end of the claims", every: .milliseconds(500)) {
                 try await hurry()
                 return try await server.keys() == keys([old, new]) ? true : nil
             }
@@ -214,7 +214,7 @@ extension SystemTests {
             let other = try await Node.start(database: nodes.database, settings: Self.settings(server))
             let kept = try await upload(1_000_000, at: other)
             try await hurry()
-            try await eventually("the file's end", within: .seconds(30), every: .milliseconds(200)) {
+            try await eventually("the file's end", every: .milliseconds(200)) {
                 try await sql("select count(*) from attachments where id = '\(file.id)'") == "0" ? true : nil
             }
             try await hurry()
@@ -269,7 +269,7 @@ extension SystemTests {
             try await nodes.stop()
             let node = try await Node.start(database: nodes.database, settings: wrong)
             let file = try await upload(1_000, at: node)
-            try await eventually("a log line", within: .seconds(20), every: .milliseconds(100)) {
+            try await eventually("a log line", every: .milliseconds(100)) {
                 node.program.errors.contains("refuses the credentials or the bucket") ? true : nil
             }
             #expect(node.program.errors.contains("403 SignatureDoesNotMatch"))

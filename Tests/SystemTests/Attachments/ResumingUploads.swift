@@ -152,8 +152,7 @@ extension SystemTests {
             let upload = try await RawUpload.begin(
                 Attachments.path(id), at: pair.a.address, as: ann, .length(file.count))
             try await upload.send(file.bytes.prefix(1_000_000))
-            let (exit, took) = try await pair.a.stop()
-            #expect(exit == .status(0) && took < .seconds(10), "\(took)")
+            #expect(try await pair.a.stop().exit == .status(0))
             await upload.connection.close()
             let other = Connection(pair.b.address)
             let offset = try #require(try await other.progress(of: id, as: ann).offset)

@@ -69,7 +69,7 @@ struct ChaosStage: Sendable {
         }
         for work in busy.values { try await work.value }
         // A half-open pool is detected after 20 s.
-        try await nodes.waitUntil(ready: true, within: .seconds(40))
+        try await nodes.waitUntil(ready: true, within: .seconds(60))
     }
 
     private func perform(_ step: ChaosStep) async throws {

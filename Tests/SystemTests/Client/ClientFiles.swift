@@ -14,10 +14,8 @@ extension SystemTests {
         }
 
         /// The description of the only file of a sent message.
-        private func sentFile(_ message: OutgoingMessage, in pair: AnnAndBen, within limit: Duration = .seconds(15))
-            async throws -> SentFile
-        {
-            try await message.states.wait("sent", within: limit) { if case .sent = $0 { true } else { false } }
+        private func sentFile(_ message: OutgoingMessage, in pair: AnnAndBen) async throws -> SentFile {
+            try await message.states.wait("sent") { if case .sent = $0 { true } else { false } }
             let rows = try await Shown(pair.thread.timeline(around: .newest)).wait("the message") {
                 $0.contains { $0.message?.id == message.id }
             }

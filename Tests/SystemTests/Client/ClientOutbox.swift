@@ -8,11 +8,9 @@ import Testing
 extension SystemTests {
     @Suite("The client's outbox", .timeLimit(.minutes(3)))
     struct ClientOutbox {
-        private func waitUntilStored(_ texts: [String], _ pair: AnnAndBen, within limit: Duration = .seconds(10))
-            async throws
-        {
-            try await eventually("\(texts) stored", within: limit, every: .milliseconds(20)) {
-                try await pair.storedTexts() == texts ? true : nil
+        private func waitUntilStored(_ texts: [String], _ pair: AnnAndBen) async throws {
+            try await eventually("\(texts) stored", every: .milliseconds(20)) {
+                try await pair.storedTexts() == texts
             }
         }
 
@@ -161,7 +159,7 @@ extension SystemTests {
                 if index == 19 { try await nodes.kill(0) }
             }
             try await nodes.restart(0)
-            try await waitUntilStored(texts, pair, within: .seconds(20))
+            try await waitUntilStored(texts, pair)
             try await eventually("the other thread's messages stored") {
                 try await pair.storedTexts(in: other.id.rawValue) == texts ? true : nil
             }

@@ -18,7 +18,7 @@ extension SystemTests {
             let device = try await TestDevice.signedIn(pair.ann, at: try await TestNodes.shared().a.address)
             try await pair.benSays("Rivers and Straße")
             try await device.parley.thread(pair.thread.id).summary.wait("the message") { $0?.thread.head == 4 }
-            try await eventually("the server's index", within: .seconds(20), every: .milliseconds(50)) {
+            try await eventually("the server's index", every: .milliseconds(50)) {
                 let found = try await pair.server.get("/v1/search?q=river", as: pair.ann).json["results"].items.count
                 return found == 3 ? true : nil
             }

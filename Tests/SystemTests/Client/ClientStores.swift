@@ -40,7 +40,7 @@ extension SystemTests {
                 }
             }
             process.send(SIGKILL)
-            try await process.waitForExit(within: .seconds(5))
+            try await process.waitForExit()
             try await TestDevice(server, in: directory).parley.close()
         }
 
@@ -73,7 +73,7 @@ extension SystemTests {
 
             disk.free()
             try await pair.benSays("The end")
-            try await shown.wait("the last message", within: .seconds(20)) { $0.last?.text == "The end" }
+            try await shown.wait("the last message") { $0.last?.text == "The end" }
             try await parley.status.wait("live") { $0 == .live }
             try await thread.send(.text("Sent"))
             try await shown.wait("the sent message") { $0.last?.text == "Sent" }

@@ -64,7 +64,7 @@ extension VectorStage {
         try await check()
         let (path, connection, typist) = ("/v1/threads/\(thread)/typing", caller, ann)
         let typing = Task {
-            for _ in 0..<20 where !Task.isCancelled {
+            for _ in 0..<200 where !Task.isCancelled {
                 try await Task.sleep(for: .milliseconds(300))
                 _ = try await connection.put(path, [:], as: typist)
             }
@@ -248,7 +248,7 @@ extension VectorStage {
     fileprivate mutating func playExpiry() async throws {
         let thread = try await group("Trip", by: ann, with: [ben])
         try await send("Stays", in: thread, by: ann)
-        try await send("Goes", in: thread, by: ann, ["expires_in_s": 3])
+        try await send("Goes", in: thread, by: ann, ["expires_in_s": 6])
         // Well before the message expires.
         try await check()
         try await wait { $0["type"] == "message.deleted" }

@@ -60,7 +60,7 @@ private struct EventPlay {
         let answer = try await body()
         #expect((200..<300).contains(answer.status), "\(name): \(answer)")
         for _ in 0..<10 where events[name] == nil {
-            let page = try await client.sync(person, from: cursor, wait: 1).json
+            let page = try await client.sync(person, from: cursor, wait: 5).json
             cursor = page["cursor"].string ?? ""
             events[name] = page["events"].items.first { $0["type"].string == type && isWanted($0) }
         }
@@ -171,15 +171,15 @@ private struct EventPlay {
         for _ in 0..<5 where events[name] == nil {
             async let found: JSON? = {
                 var cursor = try await client.cursor(of: person)
-                for _ in 0..<3 {
-                    let page = try await client.sync(person, from: cursor, wait: 2).json
+                for _ in 0..<6 {
+                    let page = try await client.sync(person, from: cursor, wait: 5).json
                     let events = page["events"].items
                     if let event = events.first(where: { $0["type"].string == name && isWanted($0) }) { return event }
                     cursor = page["cursor"].string ?? ""
                 }
                 return nil
             }()
-            try await Task.sleep(for: .milliseconds(500))
+            try await TestNodes.shared().a.waitForPolls()
             let answer = try await body()
             #expect((200..<300).contains(answer.status), "\(name): \(answer)")
             events[name] = try await found

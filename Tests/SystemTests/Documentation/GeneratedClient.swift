@@ -15,7 +15,7 @@ extension SystemTests {
     @Suite(
         "A client generated from the OpenAPI document",
         .enabled(if: Tool.permits(FileManager.default.fileExists(atPath: generator)), "install it with .ci/deps test"),
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(5)))
     struct GeneratedClient {
         @Test("is generated without a warning, and follows the README's walk-through")
         func walks() async throws {

@@ -88,7 +88,7 @@ extension SystemTests {
             ]
             let program = try await TestProcess.start(
                 ["/bin/bash", "-c", script], environment: environment.merging(own ?? [:]) { $1 }, in: directory.path)
-            let exit = try await program.waitForExit(within: .seconds(60))
+            let exit = try await program.waitForExit(within: .seconds(120))
             #expect(exit == .status(0), "\(program.errors)")
             let outputs = String(decoding: program.output, as: UTF8.self).components(separatedBy: end + "\n").dropLast()
             #expect(Array(outputs) == examples.map(\.output), "\(program.errors)")

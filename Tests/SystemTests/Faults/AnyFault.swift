@@ -25,7 +25,7 @@ extension SystemTests.Faults {
         let tally = ChaosTally()
         // Slow enough to keep all results in memory, fast enough for several messages at any moment.
         let plan = Traffic.Plan(
-            wandererCount: 2, patience: .seconds(90), limit: length + .seconds(150), pause: .milliseconds(10))
+            wandererCount: 2, limit: length + .seconds(180), pause: .milliseconds(10))
         let outcome = try await Traffic.run(through: stage.nodes.addresses, plan) { traffic in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await tally.report(traffic, every: .seconds(5)) }

@@ -16,9 +16,7 @@ extension SystemTests.Faults {
             try disk.fill()
             let before = traffic.refusalCount
             // A batch waits at most 5 s.
-            try await eventually("a refused message", within: .seconds(15)) {
-                traffic.refusalCount > before ? true : nil
-            }
+            try await eventually("a refused message") { traffic.refusalCount > before }
             disk.free()
             try await traffic.flow(60)
 

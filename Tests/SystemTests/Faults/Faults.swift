@@ -15,7 +15,9 @@ let answersUnderFaults: Set<Int> = [0, 200, 201, 503]
 
 extension Node {
     /// Waits until the node's log has the text more than `count` times.
-    func waitUntilLogged(_ text: String, moreOftenThan count: Int = 0, within limit: Duration) async throws {
+    func waitUntilLogged(_ text: String, moreOftenThan count: Int = 0, within limit: Duration = .seconds(30))
+        async throws
+    {
         try await eventually("\"\(text)\" in the log", within: limit, every: .milliseconds(20)) {
             loggedCount(text) > count ? true : nil
         }

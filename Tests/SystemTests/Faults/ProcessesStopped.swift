@@ -35,7 +35,7 @@ extension SystemTests.Faults {
             defer { kill(pid, SIGCONT) }
             // The wait for the lock ends after 5 s, and a message waits at most 5 s. A call that has begun by then may
             // wait another 5 s.
-            try await eventually("a refused message", within: .seconds(15)) { traffic.refusalCount > 0 ? true : nil }
+            try await eventually("a refused message") { traffic.refusalCount > 0 }
             kill(pid, SIGCONT)
             try await traffic.flow(60)
         }
@@ -50,7 +50,7 @@ extension TestCluster {
     /// stays stopped. If no node waits, the stopped session may hold all messages, which fail only with its connection.
     /// Or nodes wait for one of PostgreSQL's internal locks that it holds, and such waits have no timeout.
     fileprivate func stopHolderOfLog() async throws -> pid_t {
-        try await eventually("a session stopped with the log's lock", within: .seconds(30)) {
+        try await eventually("a session stopped with the log's lock", within: .seconds(60)) {
             guard let pid = try await sessions().first else { return nil }
             kill(pid, SIGSTOP)
             let alarm = Task {

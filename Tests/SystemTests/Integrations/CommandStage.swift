@@ -56,14 +56,14 @@ struct CommandStage: Sendable {
     }
 
     /// Waits for the reply to a message, and returns its text.
-    func reply(to message: String, in thread: String, within limit: Duration = .seconds(10)) async throws -> JSON {
+    func reply(to message: String, in thread: String, within limit: Duration = .seconds(30)) async throws -> JSON {
         try await eventually("a reply to \(message)", within: limit, every: .milliseconds(100)) {
             try await replies(to: message, in: thread).first
         }
     }
 
     /// Sends a message and waits for its reply. Returns the reply's text.
-    func answer(to text: String, in thread: String, within limit: Duration = .seconds(10)) async throws -> String? {
+    func answer(to text: String, in thread: String, within limit: Duration = .seconds(30)) async throws -> String? {
         let message = try await caller.sent(text, in: thread, as: ann)
         return try await reply(to: message, in: thread, within: limit)["payload"]["text"].string
     }

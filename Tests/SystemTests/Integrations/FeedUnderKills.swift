@@ -113,7 +113,7 @@ extension SystemTests {
                 do {
                     let answer = try await connection.open(opening)
                     while answer.status == 200,
-                        let text = try await connection.nextBlock(within: .seconds(isOver() ? 2 : 26))
+                        let text = try await connection.nextBlock(within: .seconds(isOver() ? 2 : 40))
                     {
                         let block = EventSource.Block(text)
                         if block.data != nil { seen.add(["events": .array([block.json])]) }
@@ -230,10 +230,10 @@ extension SystemTests {
                 try await node.metric("parley_changes_readers") == 2 ? true : nil
             }
             async let stopping = node.stop()
-            let answer = try await poll.receive(within: .seconds(9))
+            let answer = try await poll.receive()
             #expect(answer.status == 200 && answer.json["cursor"].string == cursor)
             #expect(answer.headers["connection"] == "close")
-            while try await stream.nextBlock(within: .seconds(9)) != nil {}
+            while try await stream.nextBlock(within: .seconds(30)) != nil {}
             #expect(try await stopping.exit == .status(0))
         }
     }

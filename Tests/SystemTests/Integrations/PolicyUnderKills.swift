@@ -16,8 +16,7 @@ extension SystemTests {
         {
             try? await Client(address: address).call(
                 "POST", "/v1/threads/\(thread)/messages", ["id": .string(id), "payload": ["text": .string(text)]],
-                as: ann,
-                within: .seconds(5))
+                as: ann)
         }
 
         @Test("agrees on a verdict, whether a node is killed before or after the policy has answered")

@@ -36,10 +36,12 @@ extension SystemTests {
             for _ in 0..<Self.threadCount { threads.append(try await stage.thread()) }
 
             let end = ContinuousClock.now + .seconds(Scale.faultSeconds)
+            let isOver = Mutex(false)
+            defer { isOver.withLock { $0 = true } }
             let sending = Task { [threads] in
                 let writer = Connection(steady.address)
                 var sent: [String] = []
-                while ContinuousClock.now < end {
+                while !isOver.withLock({ $0 }) {
                     sent.append(
                         try await writer.sent("\(sent.count)", in: threads[sent.count % threads.count], as: stage.ann))
                     try await Task.sleep(for: .milliseconds(40))
@@ -48,12 +50,11 @@ extension SystemTests {
             }
             try await sink.mood(.faults(share: 0.3), of: "/bad", times: .max)
             var round = 0
-            while ContinuousClock.now < end {
+            while ContinuousClock.now < end || round < 3 {
                 // Deliveries go on between two kills.
                 let before = try sink.acceptedIDs("/good").count
-                // Nothing is sent after the end.
                 try await eventually("20 more events at /good", within: .seconds(60)) {
-                    try sink.acceptedIDs("/good").count >= before + 20 || ContinuousClock.now >= end
+                    try sink.acceptedIDs("/good").count >= before + 20
                 }
                 // Whichever of the two has the lease of an endpoint: its end takes the other one's wait away.
                 let index = round % 2
@@ -70,8 +71,8 @@ extension SystemTests {
                 }
                 round += 1
             }
+            isOver.withLock { $0 = true }
             let sent = try await sending.value
-            #expect(round >= 3)
             try await sink.cheer("/bad")
 
             // Down for a while: no request arrives.
@@ -88,8 +89,8 @@ extension SystemTests {
             try await sink.open()
 
             let all = sent + late
-            for path in ["/good", "/bad"] { try await stage.accepted(path, count: all.count, within: .seconds(60)) }
-            for hook in [bad, good] { try await stage.caughtUp(hook.id, within: .seconds(60)) }
+            for path in ["/good", "/bad"] { try await stage.accepted(path, count: all.count, within: .seconds(90)) }
+            for hook in [bad, good] { try await stage.caughtUp(hook.id, within: .seconds(90)) }
             for path in ["/good", "/bad"] { try Self.check(sink, path, sent: all) }
             #expect(try await stage.deliveries(bad.id, "parked") == [])
             #expect(try await stage.get(bad.id)["lost_events"] == 0)
@@ -98,7 +99,7 @@ extension SystemTests {
             let requests = try sink.requests("/good")
             #expect(requests.filter { !$0.isAccepted }.isEmpty)
             #expect(try sink.requests("/bad").contains { !$0.isAccepted })
-            try await eventually("no lag in the metrics", within: .seconds(20), every: .milliseconds(250)) {
+            try await eventually("no lag in the metrics", every: .milliseconds(250)) {
                 var (lag, seconds) = (0.0, 0.0)
                 for node in [await nodes[0], await nodes[1], steady] {
                     lag += try await node.metric("parley_webhook_lag_events") ?? 0

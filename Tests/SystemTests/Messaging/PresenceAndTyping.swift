@@ -25,7 +25,7 @@ extension SystemTests {
         {
             var cursor = start
             return try await eventually("\(type)") {
-                let answer = try await node.client.sync(person, from: cursor, wait: 5).json
+                let answer = try await node.client.sync(person, from: cursor, wait: 25).json
                 cursor = answer["cursor"].string ?? cursor
                 return answer["events"].items.first { $0["type"].string == type }.map { ($0, cursor) }
             }
@@ -66,13 +66,18 @@ extension SystemTests {
                 let body: JSON = ["preferences": ["share_presence": .bool(shares)]]
                 #expect(try await nodes.a.client.call("PATCH", "/v1/users/me", body, as: pair.ann).status == 200)
             }
+            // Only a poll that waits receives such an event.
+            async let hiding = next("presence.updated", nodes.b, pair.bob, from: cursor)
+            try await nodes.b.waitForPolls()
             try await share(false)
+            let hidden = try await hiding
             #expect(try await presence(of: pair.ann, for: pair.bob, on: nodes.b) == nil)
-            let hidden = try await next("presence.updated", nodes.b, pair.bob, from: cursor)
             #expect(hidden.event["data"]["user_id"].string == pair.ann.id)
             #expect(hidden.event["data"]["presence"] == .null && hidden.event["data"]["last_seen_at"] == .null)
+            async let showing = next("presence.updated", nodes.b, pair.bob, from: hidden.cursor)
+            try await nodes.b.waitForPolls()
             try await share(true)
-            let shown = try await next("presence.updated", nodes.b, pair.bob, from: hidden.cursor)
+            let shown = try await showing
             #expect(shown.event["data"]["presence"] == "offline" && shown.event["data"]["last_seen_at"].string != nil)
         }
 
@@ -108,7 +113,7 @@ extension SystemTests {
             let (tokens, room) = try await InsertedPeople.room(of: 101, in: database.conninfo, on: database.cluster)
             let people = tokens.map { Person(id: "", username: "", password: "", session: "", token: $0) }
             let cursor = try await node.client.cursor(of: people[1])
-            async let poll = node.client.sync(people[1], from: cursor, wait: 2)
+            async let poll = node.client.sync(people[1], from: cursor, wait: 5)
             try await node.waitForPolls()
             #expect(try await node.client.call("PUT", "/v1/threads/\(room)/typing", as: people[0]).status == 204)
             _ = try await node.client.sync(people[0], from: cursor)
@@ -134,8 +139,8 @@ extension SystemTests {
                 where node = (select node from presence where user_id = '\(pair.ann.id)')
                 """, conninfo: nodes.database)
             var cursor = try await nodes.b.client.cursor(of: pair.bob)
-            let event = try await eventually("Ann offline", within: .seconds(30)) { () -> JSON? in
-                let answer = try await nodes.b.client.sync(pair.bob, from: cursor, wait: 5).json
+            let event = try await eventually("Ann offline") { () -> JSON? in
+                let answer = try await nodes.b.client.sync(pair.bob, from: cursor, wait: 25).json
                 cursor = answer["cursor"].string ?? cursor
                 return answer["events"].items.first { $0["data"]["presence"] == "offline" }
             }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("A node that is killed", .timeLimit(.minutes(2)))
+    @Suite("A node that is killed", .timeLimit(.minutes(5)))
     struct KilledNodes {
         @Test("loses and duplicates nothing for writers and pollers that switch to the other node")
         func killed() async throws {

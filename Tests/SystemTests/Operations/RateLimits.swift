@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Rate limits on two nodes", .timeLimit(.minutes(1)))
+    @Suite("Rate limits on two nodes", .timeLimit(.minutes(3)))
     struct RateLimits {
         @Test("count wrong passwords on both nodes together, and successes of other addresses separately")
         func guessing() async throws {

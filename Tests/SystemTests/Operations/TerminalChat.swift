@@ -8,7 +8,7 @@ extension SystemTests {
     @Suite(
         "parley chat",
         .enabled(if: Tool.permits(Tmux.executable != nil), "tmux is not installed: .ci/deps test installs it"),
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(5)))
     struct TerminalChat {
         private let tmux: Tmux
         private let nodes: RestartableNodes

@@ -8,15 +8,16 @@ struct PushNodes: Sendable {
     let nodes: TestNodes
     let sinks: PushSinks
 
-    static func settings(_ sinks: PushSinks) -> [String: String] {
-        // The time after which a device counts as not polling.
-        sinks.settings.merging(["PARLEY_PUSH_WAIT_MS": "200"]) { $1 }
+    /// - Parameter waitMs: the time after the end of its last poll after which a device counts as not polling.
+    static func settings(_ sinks: PushSinks, waitMs: Int = 200) -> [String: String] {
+        sinks.settings.merging(["PARLEY_PUSH_WAIT_MS": "\(waitMs)"]) { $1 }
     }
 
-    static func make() async throws -> PushNodes {
+    static func make(waitMs: Int = 200) async throws -> PushNodes {
         let sinks = try await PushSinks.start()
+        let settings = settings(sinks, waitMs: waitMs)
         return PushNodes(
-            nodes: try await TestNodes.own(on: try await TestCluster.shared(), settings: settings(sinks)), sinks: sinks)
+            nodes: try await TestNodes.own(on: try await TestCluster.shared(), settings: settings), sinks: sinks)
     }
 
     func sql(_ query: String) async throws -> String { try await Psql.run(query, conninfo: nodes.database) }

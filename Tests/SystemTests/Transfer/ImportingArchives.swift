@@ -74,7 +74,7 @@ extension SystemTests {
             #expect(sent.json["seq"].int == 31)
             let later = try await node.client.sync(ann, from: cursor, wait: 0)
             #expect(later.told.map { $0["type"].string } == ["thread.created", "message.created"])
-            try await eventually("found by the index", within: .seconds(10)) {
+            try await eventually("found by the index") {
                 try await node.client.get("/v1/search?q=old", as: ann).json["results"].items.count > 0 ? true : nil
             }
             #expect(try await Self.count("push_jobs", in: database) == 0)
@@ -125,7 +125,7 @@ extension SystemTests {
                 try await Psql.run("select lines from imports where lines > 0", conninfo: database).isEmpty ? nil : true
             }
             first.send(SIGKILL)
-            try await first.waitForExit(within: .seconds(10))
+            try await first.waitForExit()
             #expect(try await Self.count("messages", in: database) == 0)
             let second = try await Parley.run(["import", file], settings: settings, within: .seconds(120))
             #expect(second.exit == .status(0) && second.errors.contains("continuing after"), "\(second.errors)")
@@ -148,7 +148,7 @@ extension SystemTests {
                 """
             let client = try await TestProcess.start(
                 ["/bin/bash", "-c", upload, "upload", file, Self.token, node.address.description])
-            try await eventually("a part", within: .seconds(30)) {
+            try await eventually("a part") {
                 try await Psql.run("select lines from imports where lines > 0", conninfo: database).isEmpty ? nil : true
             }
             let busy = try await Self.post("", to: node)
@@ -159,7 +159,7 @@ extension SystemTests {
             #expect(try await Self.count("threads", in: database) == 0)
             try await Psql.run("update imports set touched_at = now() - interval '21 minutes'", conninfo: database)
             let next = try await Self.start(database)
-            try await eventually("no imports", within: .seconds(10)) {
+            try await eventually("no imports") {
                 try await Self.count("imports", in: database) == 0 ? true : nil
             }
             #expect(try await Self.count("import_messages", in: database) == 0)

@@ -69,7 +69,7 @@ struct AccessScene {
             try await done(caller.call("PATCH", "/v1/users/me", ["profile_image": image], as: owner))
         default:
             _ = try await caller.shared(
-                [attachment], in: group, as: owner, more: stage == .expired ? ["expires_in_s": 3] : [:])
+                [attachment], in: group, as: owner, more: stage == .expired ? ["expires_in_s": 600] : [:])
         }
     }
 
@@ -81,7 +81,9 @@ struct AccessScene {
         case .unused, .used, .threadPicture, .profilePicture: return
         case .deletedForEveryone: try await done(caller.delete("\(messages)/\(message)?for=everyone", as: owner))
         case .deletedForMe: return try await done(caller.delete("\(messages)/\(message)?for=me", as: member))
-        case .expired: break
+        case .expired:
+            try await Psql.run(
+                "update message_expiries set expires_at = now() where thread_id = '\(group)'", conninfo: nodes.database)
         // The message's earlier version keeps the bytes, and nobody sees them.
         case .dropped:
             return try await done(caller.call("PATCH", "\(messages)/\(message)", ["payload": ["text": "x"]], as: owner))

@@ -54,7 +54,7 @@ extension Caller {
 
     /// Waits until an attachment is ready and returns it.
     func ready(_ id: String, as person: Person) async throws -> JSON {
-        try await eventually("attachment \(id) to be ready", within: .seconds(30), every: .milliseconds(50)) {
+        try await eventually("attachment \(id) to be ready", every: .milliseconds(50)) {
             let info = try await get(Attachments.path(id, "/info"), as: person)
             return info.json["state"] == "ready" ? info.json : nil
         }

@@ -54,12 +54,14 @@ struct RawUpload: Sendable {
             ])
     }
 
-    /// Sends bytes of the body, in pieces with a pause after each.
+    /// Sends bytes of the body, in pieces. A piece begins `pause` after the one before was due, so that a slow machine does
+    /// not make the upload slower.
     func send(
         _ bytes: Data, pieces byteCountMax: Int = 1 << 20, pause: Duration = .zero,
-        within limit: Duration = .seconds(20)
+        within limit: Duration = .seconds(30)
     ) async throws {
         var rest = bytes[...]
+        var due = ContinuousClock.now
         while !rest.isEmpty {
             let piece = Data(rest.prefix(byteCountMax))
             rest = rest.dropFirst(byteCountMax)
@@ -69,7 +71,8 @@ struct RawUpload: Sendable {
                 let size = String(piece.count, radix: 16)
                 try await connection.write(Data("\(size)\r\n".utf8) + piece + Data("\r\n".utf8), within: limit)
             }
-            if pause > .zero { try await Task.sleep(for: pause) }
+            due += pause
+            if pause > .zero { try await Task.sleep(until: due, clock: .continuous) }
         }
     }
 

@@ -37,7 +37,7 @@ final class Shown<Row: Identifiable & Equatable & Sendable>: Sendable {
 
     /// Waits until the list shows this.
     @discardableResult
-    func wait(_ what: String, within limit: Duration = .seconds(10), until test: ([Row]) -> Bool) async throws -> [Row]
+    func wait(_ what: String, within limit: Duration = .seconds(30), until test: ([Row]) -> Bool) async throws -> [Row]
     {
         do {
             return try await eventually(what, within: limit) {
@@ -57,7 +57,7 @@ extension Shown where Row == TimelineRow {
     var texts: [String] { rows.map(\.text) }
 
     @discardableResult
-    func wait(for texts: [String], within limit: Duration = .seconds(10)) async throws -> [Row] {
+    func wait(for texts: [String], within limit: Duration = .seconds(30)) async throws -> [Row] {
         try await wait("\(texts)", within: limit) { $0.map(\.text) == texts }
     }
 }
@@ -80,7 +80,7 @@ extension LiveValue {
     /// Follows the value until it passes a test.
     @discardableResult
     func wait(
-        _ what: String, within limit: Duration = .seconds(10), until test: @escaping @Sendable (Value) -> Bool
+        _ what: String, within limit: Duration = .seconds(30), until test: @escaping @Sendable (Value) -> Bool
     ) async throws -> Value {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask {

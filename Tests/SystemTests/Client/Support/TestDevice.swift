@@ -36,7 +36,7 @@ final class TestDevice: Sendable {
         try await waitUntilLive()
     }
 
-    func waitUntilLive(within limit: Duration = .seconds(10)) async throws {
+    func waitUntilLive(within limit: Duration = .seconds(30)) async throws {
         try await parley.status.wait("live", within: limit) { $0 == .live }
     }
 

@@ -46,7 +46,7 @@ actor DeviceProcess {
             let state = try? await process.call(["do": "state"])["state"].string
             throw TimedOut(description: "device \(number): \(error), \(state ?? "")")
         } catch let error as LineProcess.Ended {
-            try await process.program.waitForExit(within: .seconds(5))
+            try await process.program.waitForExit()
             if process.program.exit != .signal(SIGKILL) {
                 // A process that ended by itself: the run goes on without the device, and reports this.
                 crashes.insert("\(error) \(process.program.errors.suffix(4_000))")

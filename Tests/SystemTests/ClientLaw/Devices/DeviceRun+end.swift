@@ -13,12 +13,13 @@ extension DeviceRun {
         guard lines.isEmpty else { return lines }
         // Messages expire and marks move for some seconds more, also between two answers of one comparison, which takes a
         // minute after a long run. A difference that stays is a fault.
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(120)
         var count = 0
         repeat {
             lines = try await rest()
             if lines.isEmpty { lines = try await comparison() }
             count += 1
+            if !lines.isEmpty { try await Task.sleep(for: .seconds(1)) }
         } while !lines.isEmpty && (count < 3 || ContinuousClock.now < deadline)
         return lines
     }

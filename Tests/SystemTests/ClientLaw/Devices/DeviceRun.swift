@@ -75,6 +75,10 @@ actor DeviceRun {
 
     /// Carries out the plan's commands while faults happen. Returns once the last command was answered.
     func play() async throws {
+        // A new device has nothing to act on, and no cursor that could expire while it is away.
+        await withDiscardingTaskGroup { group in
+            for device in devices { group.addTask { _ = try? await device.call(["do": "idle", "seconds": 30]) } }
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for device in devices {
                 for lane in 0..<Self.laneCount { group.addTask { try await self.play(device, lane) } }
@@ -87,8 +91,6 @@ actor DeviceRun {
     var isOver: Bool { startedCount >= plan.operationCount }
 
     private func play(_ device: DeviceProcess, _ lane: Int) async throws {
-        // A new device has nothing to act on.
-        _ = try? await device.call(["do": "idle", "seconds": 30])
         while let command = nextCommand(device.number, lane) {
             ledger.intend(command, on: device.number)
             try await Task.sleep(for: .seconds(Double.random(in: plan.pause)))
@@ -154,11 +156,12 @@ actor DeviceRun {
         for number in numbers { try await nodes.restart(number, within: .seconds(60)) }
     }
 
-    /// Until the log has lost its oldest part, so that a cursor from before has expired. It keeps 3 s.
+    /// Until the log has lost its oldest part, so that a cursor from before has expired. It keeps 3 s. Once the commands are
+    /// over, nothing makes the log grow, and it may never lose a part.
     private func waitUntilTrimmed() async {
         try? await Task.sleep(for: .seconds(4))
-        for _ in 0..<300 {
-            if await trim() > 0 { return }
+        let deadline = ContinuousClock.now + .seconds(60)
+        while await trim() == 0, !isOver, ContinuousClock.now < deadline {
             try? await Task.sleep(for: .milliseconds(100))
         }
     }

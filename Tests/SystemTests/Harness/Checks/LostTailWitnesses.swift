@@ -60,7 +60,7 @@ struct LostTailWitnesses: Sendable {
         let connections = addresses.map(Connection.init)
         var fresh: [String] = []
         for connection in connections {
-            let answer = try await eventually("Eve's cursor to be refused", within: .seconds(5)) { () -> Answer? in
+            let answer = try await eventually("Eve's cursor to be refused") { () -> Answer? in
                 let answer = try await connection.sync(eve.person, from: eve.cursor)
                 if answer.status == 410 { return answer }
                 // For a moment a node may not have noticed the loss; until then it has no new events either.

@@ -52,16 +52,16 @@ final class Connection: Caller, @unchecked Sendable {
         try await run { try $0.write($0.bytes(of: request), until: .now + request.waitMax) }
     }
 
-    func write(_ bytes: Data, within limit: Duration = .seconds(10)) async throws {
+    func write(_ bytes: Data, within limit: Duration = .seconds(30)) async throws {
         try await run { try $0.write(bytes, until: .now + limit) }
     }
 
-    func receive(within limit: Duration = .seconds(15)) async throws -> Answer {
+    func receive(within limit: Duration = .seconds(30)) async throws -> Answer {
         try await run { try $0.readAnswer(toHead: false, until: .now + limit) }
     }
 
     /// Waits for an interim answer (1xx) and returns the statuses of all that were received so far.
-    func receiveInterim(within limit: Duration = .seconds(5)) async throws -> [Int] {
+    func receiveInterim(within limit: Duration = .seconds(30)) async throws -> [Int] {
         try await run { connection in
             let deadline = ContinuousClock.now + limit
             while !connection.skipInterim() {
@@ -103,7 +103,7 @@ final class Connection: Caller, @unchecked Sendable {
     }
 
     /// Waits until the node closes; true if no further byte was received.
-    func receiveEnd(within limit: Duration = .seconds(15)) async throws -> Bool {
+    func receiveEnd(within limit: Duration = .seconds(30)) async throws -> Bool {
         try await run { connection in
             while try connection.readMore(until: .now + limit) {}
             return connection.buffer.isEmpty

@@ -38,12 +38,12 @@ struct EventSource: Sendable {
     }
 
     /// Returns the next block; nil at the stream's end.
-    func next(within limit: Duration = .seconds(15)) async throws -> Block? {
+    func next(within limit: Duration = .seconds(30)) async throws -> Block? {
         try await connection.nextBlock(within: limit).map(Block.init)
     }
 
     /// Returns `count` events, or fewer if the stream ends, without receipts and presence.
-    func events(_ count: Int, within limit: Duration = .seconds(15)) async throws -> [Block] {
+    func events(_ count: Int, within limit: Duration = .seconds(30)) async throws -> [Block] {
         var events: [Block] = []
         while events.count < count, let block = try await next(within: limit) {
             if block.data != nil, !unaskedEvents.contains(block.json["type"].string ?? "") { events.append(block) }
@@ -73,7 +73,7 @@ extension Follower {
             if status != 200 { try await Task.sleep(for: .milliseconds(10)) }
             // A heartbeat is due every 20 s. With heartbeats alone the stream would never end.
             while status == 200, !Task.isCancelled, ContinuousClock.now < deadline,
-                let block = try await source.next(within: .seconds(26))
+                let block = try await source.next(within: .seconds(40))
             {
                 if let data = block.data {
                     let sighting = try JSONDecoder().decode(SeenEvent.self, from: Data(data.utf8))

@@ -16,7 +16,7 @@ struct Request: Sendable {
     var headers: [(name: String, value: String)] = []
     var body: Data?
     /// The limit of the whole exchange; the test fails after it.
-    var waitMax: Duration = .seconds(15)
+    var waitMax: Duration = .seconds(30)
 
     init(_ method: String = "GET", _ path: String) {
         self.method = method
@@ -70,7 +70,7 @@ protocol Caller: Sendable {
 extension Caller {
     func call(
         _ method: String, _ path: String, _ body: JSON? = nil, as person: Person? = nil,
-        headers: [(name: String, value: String)] = [], within limit: Duration = .seconds(15)
+        headers: [(name: String, value: String)] = [], within limit: Duration = .seconds(30)
     ) async throws -> Answer {
         var request = Request(method, path)
         request.headers = headers
@@ -83,7 +83,7 @@ extension Caller {
         return try await send(request)
     }
 
-    func get(_ path: String, as person: Person? = nil, within limit: Duration = .seconds(15)) async throws -> Answer {
+    func get(_ path: String, as person: Person? = nil, within limit: Duration = .seconds(30)) async throws -> Answer {
         try await call("GET", path, as: person, within: limit)
     }
 

@@ -13,7 +13,7 @@ struct Sender: Sendable {
     let threads: [String]
     let addresses: [Address]
     /// How long one message is retried.
-    var patience: Duration = .seconds(40)
+    var patience: Duration = .seconds(90)
     /// The pause between an acknowledgement and the next message.
     var pause: Duration = .zero
 

@@ -42,7 +42,7 @@ struct ManyPolls: Sendable {
         let before = swarm.counts.messages
         let answer = try await Connection(address ?? addresses[0]).say(text, in: roomID, token: token)
         try #require(answer.status == 201, "\(answer)")
-        try await eventually("\"\(text)\" everywhere", within: .seconds(30)) {
+        try await eventually("\"\(text)\" everywhere", within: .seconds(60)) {
             swarm.counts.messages >= before + count ? true : nil
         }
     }

@@ -88,7 +88,7 @@ extension Caller {
 
     func sync(_ person: Person, from cursor: String, wait: Int = 0, limit: Int = 100) async throws -> Answer {
         try await get(
-            "/v1/sync?cursor=\(cursor)&wait=\(wait)&limit=\(limit)", as: person, within: .seconds(wait + 10))
+            "/v1/sync?cursor=\(cursor)&wait=\(wait)&limit=\(limit)", as: person, within: .seconds(wait + 30))
     }
 
     /// Polls from a cursor, a few times at most, until an event arrives that the service does not send on its own.

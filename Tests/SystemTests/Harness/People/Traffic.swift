@@ -38,7 +38,7 @@ final class Traffic: Sendable {
     }
 
     /// Waits until `count` more messages are acknowledged.
-    func flow(_ messageCount: Int, within limit: Duration = .seconds(30)) async throws {
+    func flow(_ messageCount: Int, within limit: Duration = .seconds(60)) async throws {
         let goal = self.messageCount + messageCount
         try await eventually("\(messageCount) more messages acknowledged", within: limit) {
             self.messageCount >= goal ? true : nil
@@ -54,8 +54,8 @@ final class Traffic: Sendable {
         var personCount = 4
         var wandererCount = 1
         /// How long one message is retried, and how long the whole run may take.
-        var patience: Duration = .seconds(40)
-        var limit: Duration = .seconds(90)
+        var patience: Duration = .seconds(90)
+        var limit: Duration = .seconds(180)
         /// The pause of each sender between messages.
         var pause: Duration = .zero
     }

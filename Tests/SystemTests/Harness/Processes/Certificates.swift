@@ -22,7 +22,7 @@ struct Certificates: Sendable {
             "-out", "\(name).crt",
         ]
         let program = try await TestProcess.start(line, in: path)
-        let exit = try await program.waitForExit(within: .seconds(20))
+        let exit = try await program.waitForExit()
         try #require(exit == .status(0), "\(program.errors)")
     }
 

@@ -91,7 +91,7 @@ final class LineProcess: Sendable {
     /// kill -9. Calls that wait fail.
     func kill() async throws {
         program.send(SIGKILL)
-        try await program.waitForExit(within: .seconds(5))
+        try await program.waitForExit()
     }
 
     private var ended: Ended {

@@ -24,7 +24,7 @@ enum Parley {
 
     /// Runs the executable to its end, for failing starts and for commands that end by themselves.
     static func run(
-        _ arguments: [String], settings: [String: String] = [:], within limit: Duration = .seconds(30)
+        _ arguments: [String], settings: [String: String] = [:], within limit: Duration = .seconds(60)
     ) async throws -> Outcome {
         let program = try await TestProcess.start([executable] + arguments, environment: settings)
         let exit = try await program.waitForExit(within: limit)
@@ -60,7 +60,7 @@ final class Node: Sendable {
     /// - Throws: an error with the node's output, if the node ends or is not ready in time.
     static func start(
         database: String?, port: Int = 0, settings: [String: String] = [:], arguments: [String] = [],
-        within limit: Duration = .seconds(30)
+        within limit: Duration = .seconds(60)
     ) async throws -> Node {
         var environment = settings
         environment["PARLEY_HTTP_PORT"] = environment["PARLEY_HTTP_PORT"] ?? "\(port)"
@@ -84,7 +84,7 @@ final class Node: Sendable {
         }
     }
 
-    /// Signals the node, and returns its exit and how long it took. Kills it after 20 s.
+    /// Signals the node, and returns its exit and how long it took. Kills it after 30 s.
     @discardableResult
     func stop(
         by signal: Int32 = SIGTERM, sourceLocation: SourceLocation = #_sourceLocation
@@ -100,7 +100,7 @@ final class Node: Sendable {
         let clock = ContinuousClock()
         let start = clock.now
         program.send(signal)
-        let exit = try await program.waitForExit(within: .seconds(20))
+        let exit = try await program.waitForExit()
         return (exit, start.duration(to: clock.now))
     }
 
@@ -114,11 +114,11 @@ final class Node: Sendable {
     /// Kills the node with SIGKILL and waits for its end.
     func kill() async throws {
         program.send(SIGKILL)
-        try await program.waitForExit(within: .seconds(5))
+        try await program.waitForExit()
     }
 
     /// Waits for the health check's answer. A node that refuses connections counts as not ready.
-    func waitUntil(ready: Bool, within limit: Duration = .seconds(20)) async throws {
+    func waitUntil(ready: Bool, within limit: Duration = .seconds(30)) async throws {
         let connection = Connection(address)
         try await eventually("\(address) \(ready ? "ready" : "not ready")", within: limit) {
             do {
@@ -146,7 +146,8 @@ final class Node: Sendable {
     /// Returns the sum of a metric's samples; nil if the metric does not exist.
     func metric(_ name: String) async throws -> Double? {
         let lines = try await Connection(address).get("/metrics").text.split(separator: "\n")
-        let samples = lines.filter { $0.hasPrefix(name + " ") || $0.hasPrefix(name + "{") }
+        let starts = [name + " ", name + "{"]
+        let samples = lines.filter { line in starts.contains { line.hasPrefix($0) } }
         return samples.isEmpty
             ? nil : samples.compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0, +)
     }

@@ -60,12 +60,11 @@ actor RestartableNodes {
         return try await nodes[index].stop().exit
     }
 
-    /// Sends SIGTERM while anything may be broken. A node whose database does not answer exits without an orderly end,
-    /// but on time.
+    /// Sends SIGTERM while anything may be broken. A node whose database does not answer exits without an orderly end.
     func end(_ index: Int) async throws {
         expectAlive(index)
         let (exit, took) = try await nodes[index].end()
-        #expect(exit == .status(0) && took < .seconds(10), "node \(index): \(exit) after \(took)")
+        #expect(exit == .status(0), "node \(index): \(exit) after \(took)")
     }
 
     /// Fails if the node has ended by itself.
@@ -75,7 +74,7 @@ actor RestartableNodes {
     }
 
     /// Restarts a node that has ended. Retries while the database is not available.
-    func restart(_ index: Int, within limit: Duration = .seconds(30)) async throws {
+    func restart(_ index: Int, within limit: Duration = .seconds(60)) async throws {
         let (place, port) = (places[index], addresses[index].port)
         nodes[index] = try await eventually("node \(index) to restart", within: limit, every: .milliseconds(200)) {
             try await Self.start(place, port: port)

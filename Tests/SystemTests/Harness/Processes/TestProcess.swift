@@ -60,7 +60,7 @@ final class TestProcess: Sendable {
 
     /// Waits for the end of the process, and kills it after the limit.
     @discardableResult
-    func waitForExit(within limit: Duration) async throws -> Exit {
+    func waitForExit(within limit: Duration = .seconds(30)) async throws -> Exit {
         do {
             return try await eventually("process \(pid) to end", within: limit, every: .milliseconds(1)) { exit }
         } catch {

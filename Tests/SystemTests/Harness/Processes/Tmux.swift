@@ -56,7 +56,7 @@ final class Tmux: Sendable {
     @discardableResult
     fileprivate func run(_ arguments: String...) async throws -> String {
         let client = try await TestProcess.start(Self.line(in: directory) + arguments)
-        let exit = try await client.waitForExit(within: .seconds(10))
+        let exit = try await client.waitForExit()
         guard exit == .status(0) else { throw Failure(description: "tmux \(arguments): \(client.errors)") }
         return String(decoding: client.output, as: UTF8.self)
     }
@@ -98,7 +98,7 @@ final class Tmux: Sendable {
 
         /// Waits until the screen has each of these texts.
         @discardableResult
-        func waits(for texts: String..., without unwanted: String? = nil, within limit: Duration = .seconds(20))
+        func waits(for texts: String..., without unwanted: String? = nil, within limit: Duration = .seconds(30))
             async throws -> String
         {
             do {
