@@ -121,6 +121,7 @@ struct LoadingSettings {
         "s3_secret_key": "abc/+=", "s3_path_style": "false", "s3_serve": "redirect",
         "account_sessions_max": "5", "account_sign_ins_max": "3", "address_sign_ins_max": "4",
         "sign_in_wait_max_s": "60", "sign_in_alarm": "10", "password_workers": "2", "password_queue_max": "20",
+        "password_cost": "13",
     ]
 
     @Test("treats an empty variable as unset")

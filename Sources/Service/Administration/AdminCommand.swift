@@ -12,7 +12,7 @@ import Store
 /// One action of `parley admin`.
 package struct AdminCommand: Sendable {
     private let store: Store
-    private let limits: Limits
+    private let settings: Settings
     /// The flags' values by their names.
     private let values: [String: String]
 
@@ -27,7 +27,7 @@ package struct AdminCommand: Sendable {
                     let store = Store(client)
                     // Actions write events. Without a node that ever ran, the log has no partition for them yet.
                     _ = try await store.extendLog(days: request.settings.logDays)
-                    let command = AdminCommand(store: store, limits: request.settings.limits, values: request.values)
+                    let command = AdminCommand(store: store, settings: request.settings, values: request.values)
                     let answer = try await command.run(request.action)
                     await client.shutdown()
                     return answer.map { String(decoding: $0.utf8, as: UTF8.self) }
@@ -86,7 +86,7 @@ package struct AdminCommand: Sendable {
             // A file, because everyone on the machine can see a flag.
             let line = try String(contentsOfFile: path, encoding: .utf8).prefix { !$0.isNewline }
             let password = try Self.read("--password-file") { () throws(Invalid) in try Password(text: String(line)) }
-            hash = try await PasswordHasher(workerCount: 1).hash(password.text, lane: "admin")
+            hash = try await settings.makePasswordHasher().hash(password.text, lane: "admin")
         }
         return try await store.createUser(
             .make(), username: username?.text, key: username?.key, name: name.text,
@@ -95,7 +95,7 @@ package struct AdminCommand: Sendable {
 
     private func issueSession() async throws -> JSONText {
         let device = try value("--device-name") { text throws(Invalid) in try DeviceName(text: text) }
-        let (session, token) = NewSession.make(device, limits)
+        let (session, token) = NewSession.make(device, settings.limits)
         return .signedIn(try await store.issueSession(session, for: user(), by: actor), token)
     }
 

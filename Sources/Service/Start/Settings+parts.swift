@@ -11,6 +11,7 @@ import Transport
 extension Settings {
     func makePasswordHasher() -> PasswordHasher {
         PasswordHasher(
+            cost: ScryptCost(logN: passwordCost, r: ScryptCost.standard.r, p: ScryptCost.standard.p),
             workerCount: passwordWorkerCount > 0 ? passwordWorkerCount : PasswordHasher.workerCountOfMachine,
             waitingCountMax: passwordQueueMax)
     }

@@ -180,6 +180,8 @@ package struct Settings: Sendable, Equatable {
     /// 0 means the number of cores less one.
     package var passwordWorkerCount = 0
     package var passwordQueueMax = 256
+    /// The binary logarithm of scrypt's N.
+    package var passwordCost = 15
 
     /// Requests that take longer are logged; 0 disables this.
     package var slowRequestMs = 1000

@@ -73,6 +73,7 @@ class Node:
         self.port = free_port()
         self.environment = os.environ | {
             "PARLEY_DATABASE_URL": database, "PARLEY_HTTP_PORT": str(self.port), "PARLEY_RATE_LIMITS": "off",
+            "PARLEY_PASSWORD_COST": "12",
             "PARLEY_WEBPUSH_SUBJECT": "mailto:ops@example.org", "PARLEY_PUSH_ALLOW_PRIVATE": "true", **settings}
         self.process = None
         self.start()

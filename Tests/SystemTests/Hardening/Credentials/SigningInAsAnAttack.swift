@@ -45,7 +45,9 @@ extension SystemTests {
         func rightPasswords() async throws {
             let node = try await Node.start(
                 database: try await TestCluster.shared().createDatabase(),
-                settings: ["PARLEY_RATE_LIMITS": "on", "PARLEY_TRUSTED_PROXIES": "127.0.0.1"])
+                settings: [
+                    "PARLEY_RATE_LIMITS": "on", "PARLEY_TRUSTED_PROXIES": "127.0.0.1", "PARLEY_PASSWORD_COST": "15",
+                ])
             var (attackers, people): ([Person], [Person]) = ([], [])
             for _ in 0..<10 { attackers.append(try await node.client.register("Mallory")) }
             for _ in 0..<4 { people.append(try await node.client.register("Ann")) }
