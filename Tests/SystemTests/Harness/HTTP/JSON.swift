@@ -2,6 +2,8 @@
 
 import Foundation
 
+@testable import ParleyClient
+
 /// A JSON value. Missing members are null, so that an expectation fails and nothing traps.
 enum JSON: Sendable, Hashable {
     case null
@@ -11,7 +13,21 @@ enum JSON: Sendable, Hashable {
     case array([JSON])
     case object([String: JSON])
 
-    init(parsing data: Data) throws { self = try JSONDecoder().decode(JSON.self, from: data) }
+    /// Reads as the client does. Foundation's decoder throws for each type that a value does not have, and the test
+    /// library records a backtrace of each error.
+    init(parsing data: Data) throws { self.init(try JSONValue(json: data)) }
+
+    private init(_ value: JSONValue) {
+        switch value {
+        case .null: self = .null
+        case .bool(let value): self = .bool(value)
+        case .integer(let value): self = .number(Double(value))
+        case .number(let value): self = .number(value)
+        case .string(let text): self = .string(text)
+        case .array(let items): self = .array(items.map(JSON.init))
+        case .object(let members): self = .object(members.mapValues(JSON.init))
+        }
+    }
 
     subscript(key: String) -> JSON {
         if case .object(let members) = self { members[key] ?? .null } else { .null }
@@ -33,24 +49,7 @@ enum JSON: Sendable, Hashable {
     var data: Data { (try? JSONEncoder().encode(self)) ?? Data() }
 }
 
-extension JSON: Codable {
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode([JSON].self) {
-            self = .array(value)
-        } else {
-            self = .object(try container.decode([String: JSON].self))
-        }
-    }
-
+extension JSON: Encodable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
