@@ -10,6 +10,8 @@ export class ScrollKeeper {
     /** The rows in view with their distance from the top of the view.
      * @type {{row: HTMLElement, top: number}[]} */
     #anchors = [];
+    /** Where the view was at the last record. */
+    #place = 0;
     #observer = new ResizeObserver(() => this.restore());
 
     /** Whether the view is at the end and follows it when rows are added. */
@@ -38,17 +40,22 @@ export class ScrollKeeper {
         if (this.#scroller.clientHeight === 0) return;
         this.isAtEnd = this.hasEnd && this.distance <= slack;
         const { scrollTop } = this.#scroller;
+        this.#place = scrollTop;
         this.#anchors = this.rowsInView().map((row) => ({ row, top: row.offsetTop - scrollTop }));
     }
 
     /** Scrolls so that the first row that was in view and is still there is where it was. */
     restore() {
         if (this.#scroller.clientHeight === 0) return;
-        if (this.isAtEnd && this.hasEnd) return this.showEnd();
+        // The user has scrolled, and the event is still to come. At the end it may have been the browser, because the
+        // content has become shorter.
+        const moved = this.distance > slack ? this.#scroller.scrollTop - this.#place : 0;
+        if (this.isAtEnd && this.hasEnd && Math.abs(moved) < 1) return this.showEnd();
         const anchor = this.#anchors.find(({ row }) => row.isConnected);
         if (!anchor) return;
-        const change = anchor.row.offsetTop - this.#scroller.scrollTop - anchor.top;
+        const change = anchor.row.offsetTop - this.#scroller.scrollTop - anchor.top + moved;
         if (Math.abs(change) >= 1) this.#scroller.scrollTop += change;
+        this.record();
     }
 
     /** Scrolls to the end. */
