@@ -53,10 +53,12 @@ measuring='^(TransportTests\.|BenchTests\.|APITests\.ReadingHeaders/|Thumbnailin
 postgres='^(EmbeddedPostgresTests|PostgresTests|ServiceTests)\.'
 # Unit suites that wait, start many servers or play long histories: not in `quick`.
 slow='^(EmbeddedPostgresTests\.|PostgresTests\.|APITests\.(AccessByRole|LawOfCounts)|StoreTests\.Receipt)'
-# Tests of rules under faults, in two groups that run with nothing else beside them, because they have deadlines. A failure
-# is never repeated.
+# Tests of rules under faults, in three groups that run with nothing else beside them, because they have deadlines. A
+# failure is never repeated.
+slow_faults='(chaos|manyPollsReturn|poolCut|slowReaders)\('
 faults_1='^SystemTests\.SystemTests/(ClientDevices|InterruptedUploads|RunningCommands)/'
-faults_2='^SystemTests\.SystemTests/(Faults|SendingFromSQLUnderFaults|WebhooksUnderFaults)/'
+faults_2="^SystemTests\\.SystemTests/Faults/$slow_faults"
+faults_3="^SystemTests\\.SystemTests/((SendingFromSQLUnderFaults|WebhooksUnderFaults)/|Faults/(?!$slow_faults))"
 
 say() { printf 'parley: %s\n' "$*"; }
 
@@ -202,15 +204,13 @@ check_counts() {
 trap 'jobs -rp | xargs -r kill 2>/dev/null || true' EXIT
 trap 'exit 130' INT TERM
 
-mkdir -p "$logs"
-rm -rf "${logs:?}"/*
-: >"$logs/first-failures"
 check_lists
+[ "${1:-}" = only ] || { rm -rf "${logs:?}" && mkdir -p "$logs" && : >"$logs/first-failures"; }
 say "the seed of this run is $PARLEY_SEED; SEED=$PARLEY_SEED repeats its random tests."
 case ${1:-} in
     all)
         # The longest groups first.
-        skip=(--skip "$faults_1" --skip "$faults_2")
+        skip=(--skip "$faults_1" --skip "$faults_2" --skip "$faults_3")
         for number in 1 2 3 4; do
             # shellcheck disable=SC2086
             filters[number]=$(lane ${lanes[number - 1]})
@@ -229,6 +229,7 @@ case ${1:-} in
         wait
         start faults-1 1800 --filter "$faults_1"
         start faults-2 1800 --filter "$faults_2"
+        start faults-3 1800 --filter "$faults_3"
         measured browser-speed 200 Tests/BrowserTests/run.py test_speed
         measured measuring 600 --filter "$measuring"
         measured system-alone 1800 --filter '^SystemTests\.' "${skip[@]}"
