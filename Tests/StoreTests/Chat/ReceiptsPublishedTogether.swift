@@ -80,9 +80,11 @@ struct ReceiptsPublishedTogether {
         _ = try await run(Self.group + "select mark(11, 1);", on: database)
         async let move = run("begin; select mark(11, 2); \(Psql.sleep) commit;", on: database)
         #expect(try await Psql.isAsleep(in: database))
-        #expect(try await run("select tell(2);", on: database) == ["0 wait"])
+        async let publishing = run("select tell(2);", on: database)
+        #expect(try await Psql.isBlocked(in: database))
         try await Psql.wake(in: database)
         _ = try await move
+        #expect(try await publishing == ["0 wait"])
         _ = try await run("select tell(4);", on: database)
         #expect(try await run("select told();", on: database).last?.hasSuffix("11=2") == true)
     }
