@@ -107,7 +107,7 @@ struct Queries {
                 "lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout", "TimeZone",
                 "enable_seqscan",
             ]
-            let wanted = ["5s", "1500ms", "10s", "UTC", "off"]
+            let wanted = ["1min", "1500ms", "10s", "UTC", "off"]
             for (name, value) in zip(names, wanted) {
                 let setting = try await client.run("select current_setting($1::text)", [.text(name)])
                 #expect(try setting.first?.text(0) == value)

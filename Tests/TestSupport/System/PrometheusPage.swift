@@ -30,7 +30,8 @@ package struct PrometheusPage {
                 try close(current)
                 current = Family(name: name, help: help)
             } else if let (name, type) = Self.words(of: line, after: "# TYPE ") {
-                guard current?.name == name, current?.type == "", ["counter", "gauge", "histogram"].contains(type) else {
+                guard current?.name == name, current?.type == "", ["counter", "gauge", "histogram"].contains(type)
+                else {
                     throw Mistake(description: "out of place: \(line)")
                 }
                 current?.type = type
@@ -105,7 +106,7 @@ package struct PrometheusPage {
                     guard let next = rest.popFirst(), "\"\\n".utf8.contains(next) else { throw bad }
                 }
             }
-            let value = String(Substring(rest[start..<rest.startIndex]))
+            let value = String(text[start..<rest.startIndex])
             guard rest.popFirst() != nil, labels.updateValue(value, forKey: String(name)) == nil else { throw bad }
             // Another label follows each comma.
             if !rest.isEmpty { guard rest.popFirst() == UInt8(ascii: ","), !rest.isEmpty else { throw bad } }

@@ -41,7 +41,10 @@ struct Script {
 
     /// Waits for a script that writes the file `pid` first.
     func waitUntilStarted() async throws {
-        try await eventually("the script starts") { FileManager.default.fileExists(atPath: file("pid")) }
+        // The shell makes the file before it writes the line.
+        try await eventually("the script starts") {
+            try String(contentsOfFile: file("pid"), encoding: .utf8).hasSuffix("\n")
+        }
     }
 
     func file(_ name: String) -> String { directory.path + "/" + name }
