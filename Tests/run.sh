@@ -41,7 +41,7 @@ lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests RequestLog MetricsPa
 lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls SendingFromBothNodes
     ExportingAccounts RateLimits StartFailures WalkThrough DeliveredMarks Chatting
     MadeUpCursors PasswordChange ClientVectors ClientFiles ClientInbox SendingFromSQL ClientReview
-    ImportingArchives)
+    ImportingArchives ImportingFromOthers)
 lane_4=(MailedCodes-timing StoppedDatabase AttachmentAccess MediaLinks UploadingFiles
     ResumingUploads UploadLimits MessagesWithFiles DownloadingFiles DeletedFiles PrivatePictures BrowserSafety
     GeneratedClient ReferenceClient ClientMembers ClientStores)
@@ -49,6 +49,8 @@ lanes=("${lane_1[*]}" "${lane_2[*]}" "${lane_3[*]}" "${lane_4[*]}")
 
 # Unit suites that measure or limit time or memory. The runner's regex sees no \b between a target's name and its dot.
 measuring='^(TransportTests\.|BenchTests\.|APITests\.ReadingHeaders/|ThumbnailingTests\.PictureBombs/)'
+# The load generator. Its figures are not compared with anything.
+bench='^SystemTests\.BenchCommand/'
 # Unit suites that start servers of their own.
 postgres='^(EmbeddedPostgresTests|PostgresTests|ServiceTests)\.'
 # Unit suites that wait, start many servers or play long histories: not in `quick`.
@@ -210,7 +212,7 @@ say "the seed of this run is $PARLEY_SEED; SEED=$PARLEY_SEED repeats its random 
 case ${1:-} in
     all)
         # The longest groups first.
-        skip=(--skip "$faults_1" --skip "$faults_2" --skip "$faults_3")
+        skip=(--skip "$bench" --skip "$faults_1" --skip "$faults_2" --skip "$faults_3")
         for number in 1 2 3 4; do
             # shellcheck disable=SC2086
             filters[number]=$(lane ${lanes[number - 1]})
@@ -224,6 +226,7 @@ case ${1:-} in
         start unit-rest 900 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring" --skip "$postgres"
         start unit-api 900 --filter '^APITests\.' --skip "$measuring"
         start unit-log 900 --filter '^LogTests\.' --skip "$measuring"
+        start bench 300 --filter "$bench"
         start sample 900 Tests/SDKSample/run.py
         start web-modules 120 Tests/WebClientTests/run.sh
         wait
