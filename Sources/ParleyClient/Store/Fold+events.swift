@@ -229,8 +229,9 @@ extension Fold {
 
     // MARK: People
 
+    /// Shows the user's new profile in all threads. The server sends no further event for a thread where the user is alone.
     mutating func updateUserEverywhere(_ user: JSONValue) throws {
-        for id: String in try db.all("select id from thread") {
+        for id in try threadIDs() {
             touches.resets.insert(id)
             try updateUser(id, user)
         }

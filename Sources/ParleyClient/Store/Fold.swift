@@ -59,6 +59,11 @@ struct Fold {
         changes.threads.insert(id)
     }
 
+    /// The threads that the device has, also those that this transaction has not written yet.
+    func threadIDs() throws -> Set<String> {
+        Set(try db.all("select id from thread")).union(changed)
+    }
+
     /// Changes a thread that the device has.
     mutating func change(_ id: String, _ body: (inout ThreadState) -> Void) throws {
         guard var thread = try thread(id) else { return }
@@ -105,8 +110,7 @@ struct Fold {
     /// All threads of an inbox, at the first start or after a 410. The messages of `stale` threads are deleted.
     mutating func loadInbox(_ loaded: [JSONValue], stale: Set<String> = []) throws {
         let kept = Set(loaded.compactMap { $0["id"]?.string }).subtracting(stale)
-        let stored: [String] = try db.all("select id from thread")
-        for id in stored where !kept.contains(id) { try removeThread(id) }
+        for id in try threadIDs() where !kept.contains(id) { try removeThread(id) }
         try loadThreads(loaded)
         changes.all = true
     }
