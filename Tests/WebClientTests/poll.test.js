@@ -211,6 +211,56 @@ Deno.test('a page that is older than an event does not undo the event', async ()
     chat.close();
 });
 
+Deno.test('members that are older than the own new profile do not undo it', async () => {
+    const server = new FakeServer();
+    const ann = server.addUser('Ann');
+    // Nobody else is in the thread, so the server sends no event of the thread for the profile.
+    const thread = server.addThread([ann]);
+    const chat = await device(server, ann);
+    await until(chat.inbox, ({ threads }) => threads.length === 1);
+    const { members, release } = await heldMembers(server, chat, thread.id);
+    ann.name = 'Anna';
+    server.publish(ann.id, { type: 'user.updated', data: { ...ann, preferences: {} } });
+    await until(chat.me, (me) => me?.name === 'Anna');
+    release();
+    const [member] = await until(members, (list) => list?.length === 1);
+    assert.equal(member.user.name, 'Anna');
+    chat.close();
+});
+
+Deno.test('a reload shows the own new profile in the members of all threads', async () => {
+    const server = new FakeServer();
+    const ann = server.addUser('Ann');
+    const threads = [server.addThread([ann]), server.addThread([ann])];
+    const chat = await device(server, ann);
+    await until(chat.inbox, (inbox) => inbox.threads.length === 2);
+    const stored = chat.members(threads[0].id);
+    // The list stays open: it is fetched again each time that it is opened.
+    stored.subscribe(() => {});
+    await until(stored, (list) => list?.[0].user.name === 'Ann');
+    const { members, release } = await heldMembers(server, chat, threads[1].id);
+    // The log no longer has the event, and no thread of the user has changed.
+    ann.name = 'Anna';
+    server.expire([]);
+    await until(chat.me, (me) => me?.name === 'Anna');
+    release();
+    await until(stored, (list) => list?.[0].user.name === 'Anna', 1);
+    const [member] = await until(members, (list) => list?.length === 1);
+    assert.equal(member.user.name, 'Anna');
+    chat.close();
+});
+
+/** Opens a list of members. The server has read it, and the answer waits for `release`.
+ * @param {FakeServer} server @param {Chat} chat @param {string} threadID */
+async function heldMembers(server, chat, threadID) {
+    const path = `GET /v1/threads/${threadID}/members`;
+    const release = server.holdAnswer(path);
+    const members = chat.members(threadID);
+    members.subscribe(() => {});
+    await eventually(() => server.requests.includes(path));
+    return { members, release };
+}
+
 Deno.test('typing is shown until the message arrives', async () => {
     const { server, chat, thread, ben } = await twoPeople();
     server.tell(thread, 'typing', { user_id: ben.id });

@@ -120,8 +120,16 @@ async function applyToAccount(type, data, records) {
         return records.putAccount({ ...account, blocked: blocked ? [...others, user_id] : others });
     }
     if (account) records.putAccount({ ...account, user: data });
-    // The own change comes once for all threads, that of another person once for each thread.
-    for (const thread of await records.threads()) await putRenamed(thread, data, records);
+    await putRenamedEverywhere(data, records);
+}
+
+/** Replaces the user's own name, image and status in all threads. The own change comes once for all threads, that of another
+ * person once for each thread.
+ * @param {import('./records.js').Person} user
+ * @param {WorkingSet} records
+ */
+export async function putRenamedEverywhere(user, records) {
+    for (const thread of await records.threads()) await putRenamed(thread, user, records);
 }
 
 /** A new thread, or a thread that the user is invited to, added to or joins. What was stored of it before is replaced.

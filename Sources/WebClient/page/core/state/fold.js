@@ -2,7 +2,7 @@
 
 /** @import { Reader, Changes, Event, Thread, Message, Member, Account } from './records.js' */
 
-import { apply, putWithLastMessage } from './events.js';
+import { apply, putRenamedEverywhere, putWithLastMessage } from './events.js';
 import { isAsRecent, keepingPayload } from './message.js';
 import { withRange } from './ranges.js';
 import { fromInbox } from './thread.js';
@@ -97,14 +97,19 @@ export async function foldMembers(members, threadID, reader) {
     return records.changes;
 }
 
-/** Stores the own profile and the blocked people.
+/** Stores the own profile and the blocked people. A new profile is shown in all threads: the event that brings it may be one
+ * that the log no longer has.
  * @param {Account} account
  * @param {Reader} reader
- * @returns {Changes}
+ * @returns {Promise<Changes>}
  */
-export function foldAccount(account, reader) {
+export async function foldAccount(account, reader) {
     const records = new WorkingSet(reader);
+    const before = (await records.account())?.user;
     records.putAccount(account);
+    const { user } = account;
+    const fields = /** @type {const} */ (['name', 'profile_image', 'status_text']);
+    if (before && fields.some((field) => before[field] !== user[field])) await putRenamedEverywhere(user, records);
     return records.changes;
 }
 

@@ -62,13 +62,16 @@ const changing = {
     members: ['member.updated', 'receipt.updated', 'user.updated'],
 };
 
-/** Counts the changes of events in each thread. An answer to an earlier request may be older than such a change.
+/** Counts the changes of events in each thread. An answer to an earlier request may be older than such a change. The own
+ * new profile changes all threads.
  * @param {Transaction} tx
  * @param {import('../state/records.js').Event[]} events */
 export async function countVersions(tx, events) {
+    const isRenamed = events.some(({ type, thread_id }) => type === 'user.updated' && !thread_id);
+    const all = isRenamed ? (await tx.all('threads')).map(({ id }) => id) : [];
     for (const kind of /** @type {const} */ (['messages', 'members'])) {
         const ids = events.filter(({ type }) => changing[kind].includes(type)).map(({ thread_id }) => thread_id);
-        await raiseVersions(tx, kind, ids.filter((id) => id !== undefined));
+        await raiseVersions(tx, kind, [...all, ...ids.filter((id) => id !== undefined)]);
     }
 }
 

@@ -51,11 +51,13 @@ export function commitEvents(store, { events, cursor }, before, userID) {
  * stored messages cannot be trusted */
 export function commitReload(store, { threads, cursor, account, staleIDs }) {
     return store.write(recordTables, async (tx) => {
-        applyChanges(tx, foldAccount(account, readerOf(tx)));
+        const renamed = await foldAccount(account, readerOf(tx));
+        applyChanges(tx, renamed);
         const changes = await foldReload(threads, staleIDs, readerOf(tx));
         applyChanges(tx, changes);
-        await raiseVersions(tx, 'messages', staleIDs);
-        await raiseVersions(tx, 'members', staleIDs);
+        const changedIDs = [...staleIDs, ...renamed.threads.keys()];
+        await raiseVersions(tx, 'messages', changedIDs);
+        await raiseVersions(tx, 'members', changedIDs);
         await forgetReadMarks(tx, changes.threads);
         tx.put('meta', { key: 'cursor', value: cursor });
         tx.publish('inbox');
