@@ -145,6 +145,40 @@ Deno.test('a thread that arrives after its timeline was opened opens at its firs
     chat.close();
 });
 
+Deno.test('a message of a thread that has not arrived is shown with its neighbours, and not with all later ones', async () => {
+    const server = new FakeServer();
+    const ann = server.addUser('Ann');
+    const ben = server.addUser('Ben');
+    const thread = server.addThread([ann, ben]);
+    for (let n = 1; n <= 500; n += 1) server.say(thread, ben, `text ${n}`);
+    const release = server.holdAnswer('GET /v1/inbox');
+    const chat = await device(server, ann);
+    const timeline = chat.openTimeline(thread.id);
+    const moving = timeline.goTo({ id: thread.messages[99].id });
+    await pass(1000);
+    release();
+    await moving;
+    await pass(1000);
+    assert.deepEqual(span(timeline.view.value), [51, 150]);
+    assert.equal(timeline.view.value?.atEnd, false);
+    chat.close();
+});
+
+Deno.test('going to a message of a thread that does not arrive ends with its timeline', async () => {
+    const server = new FakeServer();
+    const ann = server.addUser('Ann');
+    const thread = server.addThread([ann]);
+    server.say(thread, ann, 'hello');
+    server.holdAnswer('GET /v1/inbox');
+    const chat = await device(server, ann);
+    const timeline = chat.openTimeline(thread.id);
+    const moving = timeline.goTo({ id: thread.messages[0].id });
+    await pass(1000);
+    timeline.close();
+    await moving;
+    chat.close();
+});
+
 Deno.test('going to a message while the timeline opens wins', async () => {
     const { chat, thread } = await longThread(500, 0);
     const timeline = chat.openTimeline(thread.id);

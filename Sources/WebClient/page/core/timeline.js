@@ -39,6 +39,8 @@ export class ThreadTimeline {
     /** @type {Promise<void> | null} */
     #refreshing = null;
     #isDirty = false;
+    /** Called at the next change of the store. @type {(() => void)[]} */
+    #onchange = [];
 
     /** @param {string} threadID @param {Means} means */
     constructor(threadID, means) {
@@ -48,7 +50,7 @@ export class ThreadTimeline {
 
     /** Opens at the first unread message, else at the newest. */
     async open() {
-        const stored = await this.#means.store.read(['threads'], (tx) => tx.get('threads', this.threadID));
+        const stored = await this.#stored();
         // A thread that is about to arrive opens then.
         if (!stored || this.#moves > 0) return;
         const { unread_count, me } = this.#means.shownThread() ?? stored;
@@ -66,6 +68,7 @@ export class ThreadTimeline {
 
     /** The store has changed. */
     changed() {
+        for (const resume of this.#onchange.splice(0)) resume();
         if (this.#isOpen) void this.#refresh();
         else if (!this.#end.signal.aborted) void this.open();
     }
@@ -79,6 +82,7 @@ export class ThreadTimeline {
     close() {
         this.#end.abort();
         this.#isOpen = false;
+        for (const resume of this.#onchange.splice(0)) resume();
         this.#means.onClose();
     }
 
@@ -115,8 +119,12 @@ export class ThreadTimeline {
     async goTo(place) {
         await this.#loading(async () => {
             const move = this.#moves += 1;
+            if (place !== 'newest' && 'id' in place) {
+                place = { seq: await this.#seqOf(place.id) };
+                await this.#arrival();
+            }
             const { ranges, head, ...thread } = await this.#thread();
-            const middle = place === 'newest' ? head : 'seq' in place ? place.seq : await this.#seqOf(place.id);
+            const middle = place === 'newest' ? head : place.seq;
             // The last call decides where the window is.
             if (move !== this.#moves) return;
             this.#place(Math.max(bottomOf(thread), middle - pageSize + 1), middle + pageSize, head);
@@ -186,9 +194,23 @@ export class ThreadTimeline {
         throw new Problem({ status: 404, code: 'message_not_found', detail: 'There is no such message any more.' });
     }
 
+    /** Waits for a thread that is about to arrive: without its head, a window in its middle would have no end. */
+    async #arrival() {
+        while (!this.#end.signal.aborted) {
+            /** @type {Promise<void>} */
+            const change = new Promise((resolve) => this.#onchange.push(resolve));
+            if (await this.#stored()) return;
+            await change;
+        }
+    }
+
+    #stored() {
+        return this.#means.store.read(['threads'], (tx) => tx.get('threads', this.threadID));
+    }
+
     /** @returns {Promise<StoredThread>} */
     async #thread() {
-        const thread = await this.#means.store.read(['threads'], (tx) => tx.get('threads', this.threadID));
+        const thread = await this.#stored();
         // A thread that is not there (any more) is shown as an empty one.
         return thread ?? { ranges: [], head: 0, me: { hidden_before_seq: 0 } };
     }
