@@ -71,8 +71,9 @@ class Inbox(BrowserTest):
     def test_search_finds_conversations_then_messages_and_jumps(self):
         ann, ben = self.account("Ann"), self.account("Ben")
         thread = ann.group("Rhubarb club", ben)
+        # Three digits: a row's time follows its text, so "message 1" at 20:15 would read as "message 120:15".
         for number in range(1, 121):
-            ann.send(thread, "the rhubarb recipe" if number == 10 else f"message {number}")
+            ann.send(thread, "the rhubarb recipe" if number == 10 else f"message {number:03}")
         ben.read(thread, 120)
         eventually("the search to know the message",
                    lambda: ben.call("GET", "/v1/search?q=rhubarb")["results"], seconds=20)
