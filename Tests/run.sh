@@ -53,8 +53,9 @@ measuring='^(TransportTests\.|BenchTests\.|APITests\.ReadingHeaders/|Thumbnailin
 bench='^SystemTests\.BenchCommand/'
 # Unit suites that start servers of their own.
 postgres='^(EmbeddedPostgresTests|PostgresTests|ServiceTests)\.'
-# Unit suites that wait, start many servers or play long histories: not in `quick`.
-slow='^(EmbeddedPostgresTests\.|PostgresTests\.|APITests\.(AccessByRole|LawOfCounts)|StoreTests\.Receipt)'
+# Unit suites that wait, start many servers, draw many pictures or play long histories: not in `quick`.
+slow='^((EmbeddedPostgresTests|PostgresTests|ServiceTests|ObjectStoreTests|ThumbnailingTests)\.|APITests\.(AccessByRole|LawOfCounts)/'
+slow+='|LogTests\.(LogHistory|LawsOfTheLog|TrimmingTheLog)/|StoreTests\.(Plans|SendingFromSQL/|IndexingMessages/))'
 # Tests of rules under faults, in three groups that run with nothing else beside them, because they have deadlines. A
 # failure is never repeated.
 slow_faults='(chaos|manyPollsReturn|poolCut|slowReaders)\('

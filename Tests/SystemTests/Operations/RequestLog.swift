@@ -41,7 +41,9 @@ extension SystemTests {
         func slow() async throws {
             let node = try await Node.start(
                 database: try await TestCluster.shared().createDatabase(),
-                settings: ["PARLEY_LOG_FORMAT": "json", "PARLEY_SLOW_REQUEST_MS": "20"])
+                settings: [
+                    "PARLEY_LOG_FORMAT": "json", "PARLEY_SLOW_REQUEST_MS": "20", "PARLEY_PASSWORD_COST": "16",
+                ])
             // Hashing a password is slow.
             let ann = try await node.client.register("Ann")
             try await eventually("a slow request's line") {
