@@ -22,11 +22,11 @@ extension SystemTests.Faults {
             }
             try await traffic.flow(100)
             // The node closes a connection whose client has read nothing for 30 s. It makes the pages of one account a few
-            // at a time, so on a busy machine the last client stops reading much later than the first.
+            // at a time and refuses what waits too long: on a busy machine many get 503, which the kernel's buffers hold.
             try await eventually("silent connections to close", within: .seconds(150), every: .milliseconds(100)) {
                 peak = max(peak, node.residentMemoryMiB)
                 let count = try await node.metric("parley_http_timeouts_total") ?? 0
-                return count >= 100 ? true : nil
+                return count >= 20 ? true : nil
             }
             clients.close()
             // A page has 1 MiB, and at times a second copy while it is assembled.
