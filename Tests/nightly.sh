@@ -11,6 +11,9 @@ export PARLEY_SEED=${PARLEY_SEED:-$((RANDOM << 15 | RANDOM))}
 rm -rf "$logs"
 mkdir -p "$logs" && : >"$logs/table"
 
+# A night that is interrupted ends with all that it started.
+trap 'trap "" TERM; kill 0; exit 130' INT TERM
+
 # step NAME COMMAND...: runs one step and adds a row to the table.
 step() {
     local name=$1 began=$SECONDS result=passed closing

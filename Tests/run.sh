@@ -32,7 +32,7 @@ export PARLEY_SEED=${SEED:-${PARLEY_SEED:-$((RANDOM << 15 | RANDOM))}}
 
 # System suites that may share the machine, in lanes of about the same length. Suite-test leaves out one test of the suite.
 lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadRequests MetricsAccess PageExamples
-    UnauthenticatedBodies ClientGuide EventExamples ObjectStores WebClientSetting TerminalChat ClientOutbox
+    ClientGuide EventExamples ObjectStores WebClientSetting TerminalChat ClientOutbox
     ClientSearch FeedUnderKills)
 lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests RequestLog MetricsPage Searching Paging
     DelegatedSignIn AdminCalls WebhookDeliveries MembersOnTwoNodes MessageChanges PayloadNumbers
@@ -150,7 +150,8 @@ failures() { grep -a -A 2 '✘' "$logs/$1.log" || tail -n 20 "$logs/$1.log"; }
 
 # The same in a line for each failure, at most ten: what is read first, and what a shortened log still has at its end.
 short_failures() {
-    grep -aE '✘ Test .* (recorded an issue|was aborted)|^✘ failed|\.\.\. FAILED|[A-Za-z]*Error: ' "$logs/$1.log" | cut -c 1-400 | sort -u | head -n 10
+    local failure='✘ Test .* (recorded an issue|was aborted)|^✘ failed|\.\.\. FAILED|[A-Za-z]*Error: '
+    grep -aE "$failure" "$logs/$1.log" | cut -c 1-400 | sort -u | head -n 10 || true
 }
 
 # Prints the output of failed groups, then the failures of all of them, then the first failures of repeated groups, then

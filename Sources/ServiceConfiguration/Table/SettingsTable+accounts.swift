@@ -33,15 +33,16 @@ extension SettingGroup {
         [
             Setting(
                 "password_workers", \.passwordWorkerCount, .integer(0...256), "COUNT",
-                "passwords hashed in parallel, each with one core and the memory of its cost; 0: the number of cores less one, 1 to 16"
-            ),
+                "passwords hashed in parallel, each with one core and the memory of its cost; 0: the number of cores less "
+                    + "one, 1 to 16"),
             Setting(
                 "password_queue_max", \.passwordQueueMax, .integer(1...10_000), "COUNT",
                 "maximum passwords that wait to be hashed, served by client address in turn; more get 503"),
             Setting(
                 "password_cost", \.passwordCost, .integer(12...18), "COST",
                 "cost of a password's hash, scrypt with N = 2^COST; each step doubles time and memory, 15 takes 75 ms "
-                    + "and 32 MiB; a sign-in replaces a hash of another cost; below 15 only for tests"),
+                    + "and 32 MiB; a sign-in replaces a hash of another cost; below 15 only for tests",
+                commands: [.serve, .admin]),
         ])
 
     static let hostAppTokens = SettingGroup(

@@ -66,7 +66,8 @@ extension SystemTests {
                         peak = max(peak, node.residentMemoryMiB)
                     }
                     // Other clients are served meanwhile.
-                    #expect(try await others.sends(for: 1).refusedCount == 0)
+                    let times = try await others.sends(for: 1)
+                    #expect(times.refusedCount == 0 && times.max < 2_000)
                     peak = max(peak, node.residentMemoryMiB)
                     for connection in connections { await connection.close() }
                 }

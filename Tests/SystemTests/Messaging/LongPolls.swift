@@ -36,11 +36,11 @@ extension SystemTests {
             var began = clock.now
             let plain = try await nodes.a.client.sync(bob, from: start, wait: 1)
             #expect(plain.status == 200 && plain.json["events"] == [])
-            #expect(began.duration(to: clock.now) > .seconds(0.9))
+            #expect((.seconds(0.9)...(.seconds(20))).contains(began.duration(to: clock.now)), "not the usual 25 s")
             began = clock.now
             let preferred = try await nodes.a.client.call(
                 "GET", "/v1/sync?cursor=\(start)", as: bob, headers: [("Prefer", "wait=1")])
-            #expect(began.duration(to: clock.now) > .seconds(0.9))
+            #expect((.seconds(0.9)...(.seconds(20))).contains(began.duration(to: clock.now)), "not the usual 25 s")
             #expect(preferred.status == 200 && preferred.json["events"] == [])
             #expect(preferred.headers["preference-applied"] == "wait=1", "\(preferred)")
             #expect(plain.headers["preference-applied"] == nil)

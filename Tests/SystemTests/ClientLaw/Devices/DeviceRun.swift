@@ -75,7 +75,7 @@ actor DeviceRun {
 
     /// Carries out the plan's commands while faults happen. Returns once the last command was answered.
     func play() async throws {
-        // A new device has nothing to act on, and no cursor that could expire while it is away.
+        // Each device loads its inbox first. Before that a command has nothing to act on, and no cursor can expire.
         await withDiscardingTaskGroup { group in
             for device in devices { group.addTask { _ = try? await device.call(["do": "idle", "seconds": 30]) } }
         }

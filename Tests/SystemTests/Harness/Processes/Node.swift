@@ -66,7 +66,7 @@ final class Node: Sendable {
         environment["PARLEY_HTTP_PORT"] = environment["PARLEY_HTTP_PORT"] ?? "\(port)"
         // Tests make a day's calls within seconds, so limits are off unless a test turns them on.
         environment["PARLEY_RATE_LIMITS"] = environment["PARLEY_RATE_LIMITS"] ?? "off"
-        // An eighth of the usual time: registrations were a quarter of all that the tests compute.
+        // An eighth of the usual time: registrations were a fifth of all that the tests compute.
         environment["PARLEY_PASSWORD_COST"] = environment["PARLEY_PASSWORD_COST"] ?? "12"
         if let database { environment["PARLEY_DATABASE_URL"] = database }
         let program = try await TestProcess.start([Parley.executable, "serve"] + arguments, environment: environment)
