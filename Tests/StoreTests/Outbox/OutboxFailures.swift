@@ -29,8 +29,8 @@ struct OutboxFailures {
             insert into blocks (user_id, blocked_id, created_at) values (u(4), u(1), now());
             select pump(\(limit));
             select said();
-            select string_agg(kind || ' ' || code, ', ' order by at) from parley.outbox_failures;
-            select string_agg(coalesce(payload ->> 'text', '-'), '' order by at) from parley.outbox_failures;
+            select string_agg(kind || ' ' || code, ', ' order by id) from parley.outbox_failures;
+            select string_agg(coalesce(payload ->> 'text', '-'), '' order by id) from parley.outbox_failures;
             select count(*) from parley.outbox_failures where detail = '';
             """)
         #expect(

@@ -22,6 +22,7 @@ declare
     v_message text;
     v_detail text;
     v_constraint text;
+    v_at timestamptz;
 begin
     handled := 0;
     failed := 0;
@@ -59,10 +60,11 @@ begin
         v_details := array[case when v_state like 'PY%' then v_detail else 'SQLSTATE ' || v_state end];
     end;
     failed := coalesce(cardinality(v_items), 0);
+    v_at := clock_timestamp();
     insert into parley.outbox_failures (
         id, kind, thread_id, user_id, other_id, message_id, payload, attachments, at, failed_at, code, detail)
-    -- Ids in the order of the rows, for the list.
-    select uuid_v7(clock_timestamp() + f.item * interval '1 ms'), r.kind, r.thread_id, r.user_id, r.other_id, r.message_id,
+    -- Ids in the order of the rows, for the list. A row takes longer than a microsecond, so the next call's come after.
+    select uuid_v7(v_at + f.item * interval '1 us'), r.kind, r.thread_id, r.user_id, r.other_id, r.message_id,
         case when exists (select from users u where u.id = r.user_id and u.erased_at is null) then r.payload end,
         r.attachments, r.at, stamp(), f.code, f.detail
     from unnest(v_items, v_codes, v_details) f (item, code, detail)
