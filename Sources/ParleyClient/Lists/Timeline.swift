@@ -92,8 +92,10 @@ public final class Timeline: AsyncSequence, Sendable {
     /// Moves the window to another place. Throws if a message cannot be found.
     public func jump(to anchor: TimelineAnchor) async throws {
         let window = try await window(at: anchor)
+        let isHere = try await parts.store.thread(threadID) != nil
         state.withLock { state in
-            state.anchor = nil
+            // A thread that the device does not have yet is opened there when it has come.
+            state.anchor = isHere ? nil : anchor
             state.window = window
         }
         parts.store.changes.publish(Changes(timelines: [threadID.rawValue]))

@@ -129,6 +129,27 @@ extension SystemTests {
             #expect(texts.drop { $0.count < 2 }.allSatisfy { $0 == ["1", "2"] }, "\(texts)")
         }
 
+        @Test("a jump into a thread that the device does not have yet is made when the thread has come")
+        func jumpsAhead() async throws {
+            let pair = try await AnnAndBen.meet()
+            try await pair.device.goOffline()
+            let id = try await pair.server.thread("group", by: pair.ben, with: [pair.ann])
+            var sent: [MessageID] = []
+            for number in 1...60 {
+                sent.append(MessageID(try await pair.server.sent("\(number)", in: id, as: pair.ben)))
+            }
+            pair.wire.meet("GET", "/sync", with: .holdAnswer)
+            pair.wire.mend()
+            pair.parley.retryNow()
+            let timeline = pair.parley.thread(ThreadID(id)).timeline(around: .newest)
+            let shown = Shown(timeline)
+            try await shown.wait(for: [])
+            try await timeline.jump(to: .message(sent[9]))
+            pair.wire.release()
+            try await shown.wait("the place") { $0.map(\.text).filter { $0 != "---" } == numbers(1...35) }
+            #expect(!timeline.isAtEnd)
+        }
+
         @Test("changes applied to a snapshot equal a fresh snapshot")
         func equalsFresh() async throws {
             let pair = try await AnnAndBen.meet()
