@@ -2,6 +2,7 @@
 
 import Foundation
 import ParleyClient
+import TestSupport
 import Testing
 
 extension SystemTests {
@@ -49,6 +50,11 @@ extension SystemTests {
             func type() async throws {
                 let answer = try await pair.server.put("/v1/threads/\(pair.id)/typing", [:], as: pair.ben)
                 #expect(answer.status == 204, "\(answer)")
+            }
+            // The server passes typing to devices that have polled, and the client is live a moment before it polls.
+            try await eventually("Ann's device polls") {
+                try await pair.server.get("/v1/users/\(pair.ann.id)", as: pair.ben).json["presence"] == "online"
+                    ? true : nil
             }
             var began = ContinuousClock.now
             try await type()
