@@ -12,21 +12,22 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
             let pages = try await LargePages.write(at: Connection(node.address))
             let before = node.residentMemoryMiB
+            func connections() async throws -> Double { try await node.metric("parley_http_connections") ?? 0 }
+            let others = try await connections()
             let clients = try pages.slowReaders(100, of: node.address)
             var peak = 0
             // All have been answered, and the node waits for them to read.
             try await eventually("100 open connections") {
                 peak = max(peak, node.residentMemoryMiB)
-                let count = try await node.metric("parley_http_connections") ?? 0
-                return count >= 100 ? true : nil
+                return try await connections() >= 100 ? true : nil
             }
             try await traffic.flow(100)
-            // The node closes a connection whose client has read nothing for 30 s. It makes the pages of one account a few
-            // at a time and refuses what waits too long: on a busy machine many get 503, which the kernel's buffers hold.
+            // Which limit ends a connection depends on how busy the machine is: bytes that wait in the node are dropped
+            // after 30 s, bytes that wait in the kernel after 40 s, and a connection whose last answer fits into the
+            // kernel's buffers is idle.
             try await eventually("silent connections to close", within: .seconds(150), every: .milliseconds(100)) {
                 peak = max(peak, node.residentMemoryMiB)
-                let count = try await node.metric("parley_http_timeouts_total") ?? 0
-                return count >= 20 ? true : nil
+                return try await connections() <= others ? true : nil
             }
             clients.close()
             // A page has 1 MiB, and at times a second copy while it is assembled.
