@@ -54,7 +54,8 @@ struct SigningExports {
     }
 
     private func bytes(_ text: String) throws -> [UInt8] {
-        let digits = try text.map { try #require($0.hexDigitValue) }
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+        let digits: [Int] = try text.map { try #require($0.hexDigitValue) }
+        let firsts = stride(from: 0, to: digits.count, by: 2)
+        return firsts.map { (index: Int) -> UInt8 in UInt8(digits[index] * 16 + digits[index + 1]) }
     }
 }

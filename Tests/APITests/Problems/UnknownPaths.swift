@@ -30,17 +30,18 @@ struct UnknownPaths {
         let cursor = try await stage.ann.client.get("/v1/sync").string("cursor")
         let parameters = ["wait=-1", "wait=56", "wait=x", "wait=", "limit=0", "limit=x", "wait=1e1"]
         let bounds = ["x", "-1", "99999999999999999999", "2026-13-40T00:00:00Z", unknownID(), stage.directMessage, ""]
-        try await BadRequest.expect(
-            cursors.map { BadRequest("GET", "/v1/sync?cursor=\($0)", [400, 422], as: stage.ann) }
-                + parameters.map {
-                    get("/v1/sync?cursor=\(cursor)&\($0)", field: String($0.prefix { $0 != "=" }))
-                }
-                + bounds.flatMap { bound in
-                    ["before", "after"].map { get("\(stage.messages)?\($0)=\(bound)", field: $0) }
-                } + [
-                    get("/v1/inbox?unread=maybe", field: "unread"),
-                    BadRequest("DELETE", stage.message + "?for=nobody", [422], field: "for", as: stage.ann),
-                ])
+        var requests = cursors.map { BadRequest("GET", "/v1/sync?cursor=\($0)", [400, 422], as: stage.ann) }
+        for parameter in parameters {
+            let name = String(parameter.prefix { $0 != "=" })
+            requests.append(get("/v1/sync?cursor=\(cursor)&\(parameter)", field: name))
+        }
+        for bound in bounds {
+            for name in ["before", "after"] { requests.append(get("\(stage.messages)?\(name)=\(bound)", field: name)) }
+        }
+        requests.append(get("/v1/inbox?unread=maybe", field: "unread"))
+        requests.append(
+            BadRequest("DELETE", stage.message + "?for=nobody", [422], field: "for", as: stage.ann))
+        try await BadRequest.expect(requests)
     }
 
     @Test("of a resource that does not exist gets 404")

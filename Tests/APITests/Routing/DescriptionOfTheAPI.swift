@@ -37,16 +37,14 @@ struct DescriptionOfTheAPI {
     func declaresParameters() throws {
         let description = try description()
         for (path, item) in try #require(description["paths"]?.mapping) {
-            let wanted = (path.string ?? "").split(separator: "/").filter { $0.first == "{" }.map {
-                $0.dropFirst().dropLast()
-            }
+            let words = (path.string ?? "").split(separator: "/")
+            let wanted = Set(words.filter { $0.first == "{" }.map { String($0.dropFirst().dropLast()) })
             for (method, operation) in try #require(item.mapping) where Self.methods.contains(method.string ?? "") {
-                let declared = [item["parameters"], operation["parameters"]].flatMap {
-                    $0?.sequence.map(Array.init) ?? []
-                }
-                .map { Self.resolve($0, in: description) }
-                .filter { $0["in"]?.string == "path" }.compactMap { $0["name"]?.string }
-                #expect(Set(declared) == Set(wanted.map { String($0) }), "\(method.string ?? "") \(path.string ?? "")")
+                let lists: [Node?] = [item["parameters"], operation["parameters"]]
+                let declared = lists.flatMap { $0?.sequence.map(Array.init) ?? [] }
+                    .map { Self.resolve($0, in: description) }
+                    .filter { $0["in"]?.string == "path" }.compactMap { $0["name"]?.string }
+                #expect(Set(declared) == wanted, "\(method.string ?? "") \(path.string ?? "")")
             }
         }
     }
