@@ -49,6 +49,8 @@ class Opening(BrowserTest):
         self.ben.read(self.thread, 60)
         ben = self.signed_in(self.ben).enter("Ann")
         expect(ben.message("message 060")).to_be_in_viewport()
+        # The inbox has the last message; there is room to scroll when the ones before it have come.
+        expect(ben.message("message 030")).to_be_attached()
         ben.log.hover()
         ben.page.mouse.wheel(0, -1200)
         expect(ben.button("Jump to newest")).to_be_visible()
