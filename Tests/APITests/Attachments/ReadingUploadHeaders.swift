@@ -86,7 +86,12 @@ struct ReadingDownloadHeaders {
             ("bytes=100-200", .unsatisfiable), ("bytes=999999999999999999-", .unsatisfiable),
             ("bytes=5-4", .whole), ("bytes=-", .whole), ("bytes=0-1,3-4", .whole), ("bytes=a-b", .whole),
             ("bytes 0-1", .whole), ("lines=0-1", .whole), ("bytes=+1-2", .whole), ("bytes=1--2", .whole), ("", .whole),
-            ("bytes=9999999999999999999-", .whole),
+            // Any number of digits is a number.
+            ("bytes=9999999999999999999-", .unsatisfiable), ("bytes=1000000000000000000-", .unsatisfiable),
+            ("bytes=0-99999999999999999999999999999999", .part(0..<100)),
+            ("bytes=-99999999999999999999999999999999", .part(0..<100)),
+            ("bytes=00000000000000000000000000000001-2", .part(1..<3)),
+            ("bytes=99999999999999999999-5", .whole), ("bytes=9999999999999999999x-", .whole),
         ] as [(String?, RequestedRange)])
     func ranges(_ header: String?, _ expected: RequestedRange) {
         #expect(RequestedRange(header, byteCount: 100) == expected)

@@ -20,7 +20,7 @@ enum RequestedRange: Equatable {
             if let last, last < first {
                 self = .whole
             } else {
-                self = first < byteCount ? .part(first..<min(last ?? byteCount - 1, byteCount - 1) + 1) : .unsatisfiable
+                self = first < byteCount ? .part(first..<min(last ?? .max, byteCount - 1) + 1) : .unsatisfiable
             }
         case (nil, let length?):
             self = length > 0 && byteCount > 0 ? .part(max(0, byteCount - length)..<byteCount) : .unsatisfiable
@@ -36,8 +36,9 @@ enum RequestedRange: Equatable {
         else { return nil }
         let (first, last) = (range[..<hyphen].trimmed, range[range.index(after: hyphen)...].trimmed)
         func number(_ digits: Substring.UTF8View) -> Int? {
-            guard (1...18).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-            return Int(Substring(digits))
+            guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            // No file reaches to the numbers that do not fit.
+            return Int(Substring(digits)) ?? .max
         }
         let numbers = (number(first), number(last))
         guard first.isEmpty || numbers.0 != nil, last.isEmpty || numbers.1 != nil else { return nil }
