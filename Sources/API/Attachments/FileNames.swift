@@ -76,7 +76,13 @@ enum ContentDisposition {
         guard var at = header.firstIndex(of: UInt8(ascii: ";")) else { return [] }
         while at < header.endIndex, found.count < parameterCountMax {
             let start = header.index(after: at)
-            guard let mark = header[start...].firstIndex(of: UInt8(ascii: "=")) else { break }
+            guard let mark = header[start...].firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ";") })
+            else { break }
+            guard header[mark] == UInt8(ascii: "=") else {
+                // A parameter without a value.
+                at = mark
+                continue
+            }
             let name = header[start..<mark].trimmed
             let (value, end) = self.value(header[header.index(after: mark)...])
             found.append((name, value))

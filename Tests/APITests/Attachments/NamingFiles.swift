@@ -42,6 +42,7 @@ struct NamingFiles {
             ("attachment; filename*=utf-8'de'%C3%A4+", "ä+"),
             ("attachment; filename*=ISO-8859-1''%e4; filename=b", "b"),
             ("attachment; filename*=UTF-8''%ff; filename=b", "b"), ("attachment", nil), ("", nil), (";;;", nil),
+            ("attachment; x; filename=a", "a"), ("attachment;;x ;filename=\"b\";y", "b"), ("attachment; x", nil),
             ("attachment; filename", nil), ("attachment; filename=\"open", "open"),
         ] as [(String, String?)])
     func parsed(_ header: String, _ expected: String?) {
