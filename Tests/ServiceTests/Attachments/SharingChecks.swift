@@ -95,7 +95,10 @@ struct SharingChecks {
         }
         try await setup.running {
             try await eventually("the refusal") { try await setup.state(id) == "refused" }
-            #expect(setup.lines.all.contains { $0.contains("5 nodes ended while they checked it") })
+            // The line follows the commit.
+            try await eventually("the line") {
+                setup.lines.all.contains { $0.contains("5 nodes ended while they checked it") }
+            }
         }
     }
 
