@@ -70,10 +70,11 @@ extension RateLimit {
         "account-threads", quota: 30, windowS: 60, "threads made by one account")
     package static let dailyThreadsOfAccount = RateLimit(
         "account-threads-daily", quota: 500, windowS: 86_400, .service, "threads made by one account")
-    /// People whom the account adds or invites and shares no thread with: counted by person, not by call.
+    /// People whom the account adds or invites and shares no direct thread and no group with: counted by person, not by
+    /// call.
     package static let strangersOfAccount = RateLimit(
         "account-strangers", quota: 200, windowS: 86_400, .service,
-        "people added or invited by one account that shares no thread with them")
+        "people added or invited by one account that shares no direct thread and no group with them")
     package static let directoryOfAccount = RateLimit(
         "account-directory", quota: 600, windowS: 60, "directory searches by one account")
     /// Takes a token before the hook is looked up, so it counts posts with a made-up token, too.

@@ -25,8 +25,8 @@ extension SettingGroup {
                 "maximum threads that an account has joined or is invited to"),
             Setting(
                 "strangers", \.limits.strangers, .word, "join|invite",
-                "when a caller adds people who share no thread with the caller: join: they become members at once; "
-                    + "invite: they are invited"),
+                "when a caller adds people who share no direct thread and no group with the caller: join: they become "
+                    + "members at once; invite: they are invited"),
         ])
 
     static let capacity = SettingGroup(

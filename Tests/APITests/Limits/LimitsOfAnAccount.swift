@@ -214,6 +214,33 @@ struct LimitsOfAnAccount {
         }
     }
 
+    @Test("count people who share only rooms as strangers: anybody may join a room")
+    func roommates() async throws {
+        let nodes = try await Self.pair.value
+        var people: [Person] = []
+        for number in 0..<7 { people.append(try await .make("R\(number)", port: nodes[0].port)) }
+        let room = try await people[1].client.post("/v1/rooms", #"{"title":"Room \#(ThreadID.make())"}"#)
+        let path = "/v1/threads/\(try room.string("id"))/members/me"
+        for person in people {
+            #expect(try await person.client.put(path, #"{"status":"joined"}"#).status == 200)
+        }
+        let ids = people.dropFirst().map { "\"\($0.id)\"" }.joined(separator: ",")
+        let refused = try await people[0].client.post("/v1/threads", #"{"kind":"group","members":[\#(ids)]}"#)
+        #expect(refused.status == 429 && refused.problemCode == "rate_limited", "\(refused.text)")
+        #expect(refused.headers["ratelimit-policy"] == #""account-strangers";q=5;w=86400"#)
+
+        let inviting = try await TestNode { $0.limits.strangers = .invite }
+        let (ann, bob) = (
+            try await Person.make("Ann", port: inviting.port), try await Person.make("Bob", port: inviting.port)
+        )
+        let hall = try await ann.client.post("/v1/rooms", #"{"title":"Hall"}"#)
+        let joined = try await bob.client.put(
+            "/v1/threads/\(try hall.string("id"))/members/me", #"{"status":"joined"}"#)
+        #expect(joined.status == 200)
+        let group = try await ann.group(with: [bob])
+        #expect(try await bob.client.get("/v1/threads/\(group)").string("me.status") == "invited")
+    }
+
     @Test(
         "are no matter of invitations: where the settings say so, every call invites strangers instead of adding them")
     func invitations() async throws {
