@@ -174,4 +174,57 @@ struct AttachmentsOfMessages {
             #expect(try await database.sql("select count(*) from attachments") == "0")
         }
     }
+
+    @Test("a file counts for the sender of the oldest message that has it, once its owner has none")
+    func owners() async throws {
+        try await AttachmentDatabase.run { database in
+            let (owner, second, third) = (
+                try await database.user(), try await database.user(), try await database.user()
+            )
+            let thread = try await database.thread(of: owner, [second, third])
+            let file = try await database.attachment(of: owner)
+            func account() async throws -> String {
+                try await database.sql("select owner_id, stored_bytes, state from attachments")
+            }
+            let messages = [
+                try await database.send([file], to: thread, by: owner),
+                try await database.send([file], to: thread, by: owner),
+                try await database.send([file], to: thread, by: third),
+                try await database.send([file], to: thread, by: second),
+            ]
+            try await database.store.deleteMessage(messages[0], in: thread, by: owner)
+            #expect(try await account() == "\(owner)|7|2")
+            try await database.store.deleteMessage(messages[1], in: thread, by: owner)
+            #expect(try await account() == "\(third)|7|2")
+            for user in [owner, second, third] { #expect(try await database.refusal(of: file, to: user) == nil) }
+            // The former owner has room again.
+            var rules = AttachmentDatabase.rules
+            rules.quotaByteCount = 7
+            _ = try await database.store.beginUpload(
+                .make(), owner: owner, name: "", declaredType: nil, length: 7, rules: rules)
+            try await database.store.deleteMessage(messages[2], in: thread, by: third)
+            #expect(try await account() == "\(second)|7|2\n\(owner)|0|0")
+            try await database.store.deleteMessage(messages[3], in: thread, by: second)
+            try await database.sweep()
+            #expect(try await account() == "\(owner)|0|0")
+        }
+    }
+
+    @Test("a file stays its owner's while a profile or a thread shows it")
+    func pictures() async throws {
+        try await AttachmentDatabase.run { database in
+            let (owner, member) = (try await database.user(), try await database.user())
+            let thread = try await database.thread(of: owner, [member])
+            let file = try await database.attachment(of: owner)
+            let message = try await database.send([file], to: thread, by: owner)
+            try await database.send([file], to: thread, by: member)
+            try await database.sql(
+                "insert into attachment_uses (attachment_id, kind, holder_id) values ('\(file)', 'profile', '\(owner)')"
+            )
+            try await database.store.deleteMessage(message, in: thread, by: owner)
+            #expect(try await database.sql("select owner_id from attachments") == "\(owner)")
+            try await database.sql("select attachment_forget_account('\(owner)')")
+            #expect(try await database.sql("select owner_id from attachments") == "\(member)")
+        }
+    }
 }

@@ -2,8 +2,10 @@
 -- lock the attachment, so that exactly one of "used once more" and "not used any more" happens.
 
 -- Deletes those of the attachments that nothing uses any more, and hides those that only legal holds use: these have no
--- part in their owner's quota. Call it after deleting uses.
+-- part in their owner's quota. The others count for an account that uses them (attachment_pass). Call it after deleting
+-- uses.
 -- Locks: the attachments by id
+-- Costs: an index probe or two for each use of an attachment, up to 1,000
 create or replace function attachment_settle(p_ids uuid[]) returns void
 language plpgsql volatile
 set enable_seqscan = off
@@ -16,6 +18,48 @@ begin
     update attachments a set state = 5, due_at = null, stored_bytes = 0
     where a.id = any (p_ids) and a.state = 2
         and not exists (select from attachment_uses u where u.attachment_id = a.id and u.kind <> 'held');
+    perform attachment_pass(i.id) from unnest(p_ids) i (id);
+end $$;
+
+-- Returns: whose use it is, and since when: of a message the sender's, of a profile its user's. Null for a thread's
+-- picture, which stays the owner's.
+create or replace function attachment_user(u attachment_uses, out user_id uuid, out at timestamptz)
+language plpgsql stable
+set enable_seqscan = off
+as $$
+begin
+    case u.kind
+    when 'message' then
+        select m.sender_id, m.created_at into user_id, at from messages m
+        where m.thread_id = u.holder_id and m.seq between u.seq and u.seq order by m.seq limit 1;
+    when 'review' then
+        select h.sender_id, h.held_at into user_id, at from held_messages h where h.id = u.holder_id;
+    when 'profile' then
+        user_id := u.holder_id;
+    else
+    end case;
+end $$;
+
+-- Makes the sender of the oldest message with a ready attachment its owner if its owner does not use it any more.
+-- Otherwise those who forward a file could fill the quota of an account that cannot delete it. Looks at 1,000 uses at
+-- most: among so many forwarded ones, a use of the owner's may be missed.
+-- Locks: the caller holds the attachment
+create or replace function attachment_pass(p_id uuid) returns void
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+    v_owner uuid := (select a.owner_id from attachments a where a.id = p_id and a.state = 2);
+    v_users uuid[];
+begin
+    if v_owner is not null then
+        select array_agg(coalesce(x.user_id, v_owner) order by x.at) into v_users
+        from (select * from attachment_uses u where u.attachment_id = p_id and u.kind <> 'held' limit 1000) u
+        cross join lateral attachment_user(u::attachment_uses) x;
+        if not v_owner = any (v_users) then
+            update attachments a set owner_id = v_users[1] where a.id = p_id;
+        end if;
+    end if;
 end $$;
 
 -- Deletes the uses of a profile's or thread's picture when `p_old` becomes `p_new`, and adds the new one's. Values that
