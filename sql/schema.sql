@@ -383,7 +383,7 @@ CREATE TABLE public.attachment_uses (
     seq bigint DEFAULT 0 NOT NULL,
     is_current boolean DEFAULT true NOT NULL,
     is_transient boolean DEFAULT false NOT NULL,
-    CONSTRAINT attachment_uses_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'thread'::text, 'profile'::text, 'held'::text])))
+    CONSTRAINT attachment_uses_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'thread'::text, 'profile'::text, 'review'::text, 'held'::text])))
 );
 CREATE TABLE public.audit (
     id uuid NOT NULL,

@@ -173,6 +173,47 @@ struct HoldingMessages {
         #expect(uses == "message")
     }
 
+    /// Uploads a text file of Ann's. Returns its id.
+    private func file() async throws -> String {
+        let file = AttachmentID.make().description
+        let put = try await ann.client.send(
+            "PUT", "/v1/attachments/\(file)?name=a.txt", body: "hi", type: "text/plain")
+        #expect(put.status == 201, "\(put.text)")
+        return file
+    }
+
+    private func send(_ file: String, _ text: String, by person: Person, in thread: String) async throws -> (
+        id: String, status: Int
+    ) {
+        let id = newID()
+        let reply = try await person.client.post(
+            "/v1/threads/\(thread)/messages",
+            #"{"id":"\#(id)","payload":{"text":"\#(text)","attachments":[{"id":"\#(file)"}]}}"#)
+        return (id, reply.status)
+    }
+
+    @Test("keeps a file that only a held message has, and no legal hold counts it", arguments: [false, true])
+    func lastUse(isForwarded: Bool) async throws {
+        let file = try await file()
+        let (other, sender) = isForwarded ? (try await bob.group(with: [ann]), bob) : (thread, ann)
+        let first = try await send(file, "first", by: ann, in: thread)
+        #expect(first.status == 201)
+        let second = try await send(file, "hold file", by: sender, in: other)
+        #expect(second.status == 202)
+        #expect(try await ann.client.delete("/v1/threads/\(thread)/messages/\(first.id)").status == 204)
+        #expect(try await stage.sql("select files from hold_counts()") == "0")
+        #expect(try await stage.sql("select stored_bytes from attachments where id = '\(file)'") == "2")
+        // The sender of the held message sees it, and nobody else.
+        #expect(try await sender.client.get("/v1/attachments/\(file)").status == 200)
+        let another = isForwarded ? ann : bob
+        #expect(try await another.client.get("/v1/attachments/\(file)").status == 404)
+        let approved = try await decide(second.id, "approve")
+        #expect(approved.status == 200, "\(approved.text)")
+        for person in [ann, bob] {
+            #expect(try await person.client.get("/v1/attachments/\(file)").text == "hi")
+        }
+    }
+
     @Test("lists in pages, the newest first")
     func pages() async throws {
         let ids = [newID(), newID(), newID()]

@@ -18,7 +18,8 @@ begin
         and case u.kind
             -- Every user may ask for any profile.
             when 'profile' then true
-            when 'held' then a.owner_id = p_user
+            when 'held' then false
+            when 'review' then (attachment_user(u)).user_id = p_user
             when 'thread' then attachment_thread_is_seen(u.holder_id, p_user)
             else attachment_message_is_seen(u.holder_id, u.seq, p_user) end);
 end $$;

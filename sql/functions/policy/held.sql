@@ -85,11 +85,11 @@ begin
     elsif v_refusal is not null then
         perform attachment_refuse_state(case v_refusal when 'attachment_refused' then 3 else 0 end);
     end if;
-    insert into attachment_uses (attachment_id, kind, holder_id) select i.id, 'held', p_id from unnest(p_attachments) i (id);
+    insert into attachment_uses (attachment_id, kind, holder_id) select i.id, 'review', p_id from unnest(p_attachments) i (id);
     update attachments a set due_at = null where a.id = any (p_attachments) and a.due_at is not null;
 end $$;
 
--- Deletes what a held message holds. Attachments that nothing else uses are deleted.
+-- Deletes the uses of held messages. Attachments that nothing else uses are deleted.
 -- Locks: the attachments by id
 create or replace function held_release(p_ids uuid[]) returns void
 language plpgsql volatile
@@ -99,7 +99,7 @@ declare
     v_attachments uuid[];
 begin
     with gone as (
-        delete from attachment_uses u where u.holder_id = any (p_ids) and u.kind = 'held' returning u.attachment_id as id)
+        delete from attachment_uses u where u.holder_id = any (p_ids) and u.kind = 'review' returning u.attachment_id as id)
     select array_agg(g.id order by g.id) into v_attachments from gone g;
     if v_attachments is not null then
         perform attachment_settle(v_attachments);
