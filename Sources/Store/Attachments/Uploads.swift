@@ -115,6 +115,14 @@ extension Store {
         turn.offset += bytes.count
     }
 
+    /// Takes back what a refused request has appended. Nil as `offset`: the request began the upload, which is deleted.
+    /// Does nothing if the turn has ended.
+    package func undoUpload(_ turn: UploadTurn, to offset: Int?) async throws {
+        _ = try await rows(
+            Statement("attachment_undo", "select attachment_undo($1, $2, $3)"),
+            [.id(turn.attachment), .int8(turn.number), .int8(orNull: offset)])
+    }
+
     /// Makes what was appended durable. For a request that ends without a last piece.
     package func flushUpload(_ turn: UploadTurn) async throws {
         _ = try await fileWrites.rows(

@@ -116,4 +116,53 @@ struct UploadingFiles {
         }
         #expect(try await ann.client.delete("/v1/attachments/\(id)").status == 404)
     }
+
+    @Test("that is refused keeps none of its bytes, and counts none")
+    func refusedBytes() async throws {
+        let node = try await TestNode { settings in
+            settings.limits.attachmentQuotaByteCount = 1_000_000
+            settings.limits.attachmentByteCountMax = 700_000
+        }
+        let ann = try await Person.make("Ann", port: node.port)
+        let client = ann.client
+        _ = try await ann.file(someBytes(600_002))
+        func stored() async throws -> String {
+            try await Psql.run(
+                "select count(*), coalesce(sum(received), 0) from attachments where state = 0", conninfo: node.database)
+        }
+        func chunked(_ method: String, _ path: String, _ count: Int, _ headers: [String] = []) async throws -> Reply {
+            let body =
+                Array("\(String(count, radix: 16))\r\n".utf8) + someBytes(count) + Array("\r\n0\r\n\r\n".utf8)
+            return try await client.exchange(
+                client.request(method, path, headers: ["Transfer-Encoding: chunked"] + headers, body: body))
+        }
+        // More than the quota, in a body of unknown length: its first chunks fit.
+        let refused = try await chunked("PUT", "/v1/attachments/\(newAttachment())", 600_000)
+        #expect(refused.status == 403 && refused.problemCode == "quota_exceeded", "\(refused.text)")
+        #expect(try await stored() == "0|0")
+        // More than was declared.
+        let declared = try await chunked(
+            "PUT", "/v1/attachments/\(newAttachment())", 350_000, ["Upload-Length: 300000"])
+        #expect(declared.status == 422 && declared.errorFields == ["Upload-Length"], "\(declared.text)")
+        let part = try await client.upload(
+            someBytes(450_000), as: newAttachment(), headers: ["Upload-Complete: ?0"])
+        #expect(part.status == 403, "\(part.text)")
+        #expect(try await stored() == "0|0")
+        // A later part loses its own bytes alone: the client resumes where this part began.
+        let id = newAttachment()
+        let begun = try await client.upload(someBytes(70_000), as: id, headers: ["Upload-Complete: ?0"])
+        #expect(begun.status == 201, "\(begun.text)")
+        let path = "/v1/attachments/\(id)/upload"
+        for count in [600_000, 330_001] {
+            let later = try await chunked(
+                "PATCH", path, count,
+                ["Upload-Offset: 70000", "Upload-Complete: ?1", "Content-Type: application/partial-upload"])
+            #expect(later.status == 403 && later.problemCode == "quota_exceeded", "\(later.text)")
+            #expect(try await client.progress(of: id).headers["upload-offset"] == "70000")
+            #expect(try await stored() == "1|70000")
+        }
+        let rest = try await client.append(someBytes(329_998), to: id, at: 70_000, isComplete: true)
+        #expect(rest.status == 201, "\(rest.text)")
+        #expect(try await client.download(id).body.count == 399_998)
+    }
 }

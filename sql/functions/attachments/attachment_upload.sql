@@ -208,6 +208,27 @@ language plpgsql volatile
 set enable_seqscan = off
 as $$
 declare
+-- Takes back what a refused request has appended: the upload has `p_offset` bytes again, as before the request. Null: the
+-- request began it, so it is deleted. Does nothing if the turn has ended.
+-- Locks: the attachment
+create or replace function attachment_undo(p_id uuid, p_turn bigint, p_offset bigint) returns void
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+begin
+    perform from attachments a where a.id = p_id and a.turn = p_turn and a.state = 0 for no key update;
+    if not found then
+        return;
+    elsif p_offset is null then
+        perform attachment_bury(array[p_id]);
+        return;
+    end if;
+    update attachments a set received = p_offset where a.id = p_id;
+    delete from attachment_chunks c where c.attachment_id = p_id and c.variant = 0 and c.n * 262144::bigint >= p_offset;
+    update attachment_chunks c set data = substring(c.data from 1 for (p_offset % 262144)::int)
+    where c.attachment_id = p_id and c.variant = 0 and c.n = p_offset / 262144;
+end $$;
+
     v_upload attachments;
 begin
     select * into v_upload from attachments a where a.id = p_id;

@@ -41,6 +41,12 @@ struct UploadWriter {
         if !pending.isEmpty { try await storePending(isDurable: true) }
     }
 
+    /// Takes back what this request has stored, because a refused one keeps and counts nothing.
+    /// - Parameter offset: where the request began. Nil: it began the upload, which is deleted.
+    func undo(to offset: Int?) async throws {
+        try await uncancelled { [store, turn] in try await store.undoUpload(turn, to: offset) }
+    }
+
     /// Bytes that the chunk at the offset can still hold.
     private var room: Int {
         AttachmentSizes.chunkByteCount - turn.offset % AttachmentSizes.chunkByteCount - pending.count

@@ -42,7 +42,7 @@ extension API {
         switch try await begin(id, request, identity) {
         case .receiving(let turn):
             call.announceUpload(id, attachments, limits)
-            let end = try await receive(call, turn, contentLength: request.contentLength)
+            let end = try await receive(call, turn, contentLength: request.contentLength, isFirst: true)
             guard request.isComplete else {
                 var answer = try await attachment(id, identity, status: .created)
                 answer.headers[.location] = "/v1/attachments/\(id)/upload"
@@ -85,7 +85,8 @@ extension API {
             case .offsetMismatch(let offset): throw UploadRefusal.mismatch(offset)
             case .receiving(let turn):
                 try request.headers.checkLength(turn.length, offset: turn.offset)
-                let end = try await receive(call, turn, contentLength: request.headers.contentLength)
+                let end = try await receive(
+                    call, turn, contentLength: request.headers.contentLength, isFirst: false)
                 if request.isComplete { return try await complete(end, identity) }
                 var answer = Answer.noContent
                 answer.headers.setUpload(offset: end.offset, isComplete: false, length: end.length)
@@ -96,11 +97,25 @@ extension API {
 
     // MARK: The body
 
-    /// Stores the body. If it breaks off, stores what has arrived and throws.
-    private func receive(_ call: Call, _ turn: UploadTurn, contentLength: Int?) async throws -> UploadTurn {
+    /// Stores the body. If it breaks off, stores what has arrived and throws. Nothing stays of a body that is refused: it
+    /// is larger than the quota, the largest file or the declared length permit.
+    /// - Parameter isFirst: whether this request began the upload.
+    private func receive(
+        _ call: Call, _ turn: UploadTurn, contentLength: Int?, isFirst: Bool
+    ) async throws -> UploadTurn {
         var writer = UploadWriter(store, turn, limits: limits, metrics: attachments.metrics)
-        try writer.checkLength(contentLength)
-        var body = call.request.pieces.makeAsyncIterator()
+        do {
+            try writer.checkLength(contentLength)
+            try await write(call.request.pieces, to: &writer)
+        } catch let problem as Problem where [.quotaExceeded, .attachmentTooLarge, .invalid].contains(problem.code) {
+            try await writer.undo(to: isFirst ? nil : turn.offset)
+            throw problem
+        }
+        return writer.turn
+    }
+
+    private func write(_ body: RequestBody, to writer: inout UploadWriter) async throws {
+        var body = body.makeAsyncIterator()
         while true {
             let bytes: ByteBuffer?
             do {
@@ -115,7 +130,6 @@ extension API {
             try await writer.write(bytes)
         }
         try await writer.finish()
-        return writer.turn
     }
 
     /// Marks an upload as complete and checks the file.
