@@ -103,3 +103,4 @@ create or replace function receipt_tell(p_threads uuid[]) returns table (thread_
 language sql volatile as $$
     select * from receipt_publish(p_threads)
 $$;
+drop function if exists attachment_put_thumbnail(uuid, uuid, bytea, text, bytea);

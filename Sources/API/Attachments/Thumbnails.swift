@@ -21,7 +21,8 @@ extension API {
             mediaType: picture.mediaType.rawValue, byteCount: picture.bytes.count,
             digest: SHA256.digest(picture.bytes))
         return .json(
-            try await store.putThumbnail(picture.bytes, stored, of: call.attachment(), owner: identity.user))
+            try await store.putThumbnail(
+                picture.bytes, stored, of: call.attachment(), owner: identity.user, rules: UploadRules(limits)))
     }
 }
 

@@ -68,12 +68,16 @@ extension Store {
     }
 
     /// The owner's own thumbnail, at most `AttachmentSizes.thumbnailByteCountMax` bytes, already checked and cleaned.
+    /// Throws 403 `quota_exceeded`; 409 `attachment_not_ready` before the first byte of the file.
     package func putThumbnail(
-        _ bytes: [UInt8], _ thumbnail: StoredVariant, of id: AttachmentID, owner: UserID
+        _ bytes: [UInt8], _ thumbnail: StoredVariant, of id: AttachmentID, owner: UserID, rules: UploadRules
     ) async throws -> JSONText {
         try await json(
-            Statement("attachment_put_thumbnail", "select attachment_put_thumbnail($1, $2, $3, $4, $5)"),
-            [.id(id), .id(owner), .bytes(bytes), .text(thumbnail.mediaType), .bytes(thumbnail.digest)])
+            Statement("attachment_put_thumbnail", "select attachment_put_thumbnail($1, $2, $3, $4, $5, $6)"),
+            [
+                .id(id), .id(owner), .bytes(bytes), .text(thumbnail.mediaType), .bytes(thumbnail.digest),
+                .int8(Int64(rules.quotaByteCount)),
+            ])
     }
 
     /// Gives up an upload or an unused attachment. Throws 404; 409 `attachment_in_use`.

@@ -110,4 +110,33 @@ struct ShowingFiles {
         let link = try await ann.client.post("/v1/attachments/\(id)/link", #"{"variant":"thumbnail"}"#)
         #expect(try await Client().get(self.path(link.string("url"))).body == onePixel)
     }
+
+    @Test("counts a thumbnail in the quota, and takes none before the file's first byte")
+    func thumbnailsInTheQuota() async throws {
+        let node = try await TestNode { $0.limits.attachmentQuotaByteCount = 1_000 }
+        let ann = try await Person.make("Ann", port: node.port)
+        let size = onePixel.count
+        let id = newAttachment()
+        func put(_ id: String) async throws -> Reply {
+            try await ann.client.send("PUT", "/v1/attachments/\(id)/thumbnail", bytes: onePixel, type: "image/png")
+        }
+        #expect(try await ann.client.upload([], as: id, headers: ["Upload-Complete: ?0"]).status == 201)
+        let early = try await put(id)
+        #expect(early.status == 409 && early.problemCode == "attachment_not_ready", "\(early.text)")
+        #expect(try await ann.client.append([1], to: id, at: 0, isComplete: false).status == 204)
+        #expect(try await put(id).status == 200)
+        let all = try await ann.client.upload(someBytes(1_000 - size), as: newAttachment())
+        #expect(all.status == 403 && all.problemCode == "quota_exceeded", "\(all.text)")
+        let rest = newAttachment()
+        #expect(try await ann.client.upload(someBytes(999 - size), as: rest).status == 201)
+        let more = try await put(rest)
+        #expect(more.status == 403 && more.problemCode == "quota_exceeded", "\(more.text)")
+        // The same one again takes no more room, also once the file is complete.
+        #expect(try await put(id).status == 200)
+        let done = try await ann.client.append([], to: id, at: 1, isComplete: true)
+        #expect(done.status == 201, "\(done.text)")
+        #expect(try await put(id).status == 200)
+        let counted = try await Psql.run("select sum(stored_bytes) from attachments", conninfo: node.database)
+        #expect(counted == "1000")
+    }
 }

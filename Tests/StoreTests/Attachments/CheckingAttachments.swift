@@ -77,7 +77,8 @@ struct CheckingAttachments {
             let (store, owner) = (database.store, try await database.user())
             let own = StoredVariant(mediaType: "image/webp", byteCount: 2, digest: [8])
             let job = try await database.uploaded([1], by: owner)
-            _ = try await store.putThumbnail([7, 7], own, of: job.attachment, owner: owner)
+            _ = try await store.putThumbnail(
+                [7, 7], own, of: job.attachment, owner: owner, rules: AttachmentDatabase.rules)
             try await store.putChunk([6, 6, 6], number: 0, of: .thumbnail, job)
             var result = AttachmentDatabase.checked([1])
             result.thumbnail = StoredVariant(mediaType: "image/jpeg", byteCount: 3, digest: [6])
@@ -92,13 +93,15 @@ struct CheckingAttachments {
             } throws: {
                 ($0 as? Problem)?.code == .attachmentNotFound
             }
-            _ = try await store.putThumbnail([7, 7], own, of: other, owner: owner)
+            _ = try await store.putThumbnail([7, 7], own, of: other, owner: owner, rules: AttachmentDatabase.rules)
             #expect(try await database.bytes(of: other, .thumbnail) == [7, 7])
             try await database.send([other], to: try await database.thread(of: owner), by: owner)
             // The same again changes nothing.
-            _ = try await store.putThumbnail([7, 7], own, of: other, owner: owner)
+            _ = try await store.putThumbnail([7, 7], own, of: other, owner: owner, rules: AttachmentDatabase.rules)
             let another = StoredVariant(mediaType: "image/webp", byteCount: 1, digest: [9])
-            await #expect { _ = try await store.putThumbnail([5], another, of: other, owner: owner) } throws: {
+            await #expect {
+                _ = try await store.putThumbnail([5], another, of: other, owner: owner, rules: AttachmentDatabase.rules)
+            } throws: {
                 ($0 as? Problem)?.code == .attachmentInUse
             }
         }

@@ -120,16 +120,20 @@ end $$;
 -- Stores the owner's own thumbnail, which takes the place of the server's. Messages show whether there is a thumbnail,
 -- so it cannot change once something uses the attachment.
 -- Returns: the attachment as JSON text.
--- Fails: PY404 attachment_not_found; PY409 attachment_in_use, attachment_refused.
--- Locks: the attachment
+-- Fails: PY404 attachment_not_found; PY409 attachment_in_use, attachment_refused; PY409 attachment_not_ready (no byte of
+-- the file has arrived); PY403 quota_exceeded (null: no quota).
+-- Locks: the user's row, the attachment
 create or replace function attachment_put_thumbnail(
-    p_id uuid, p_owner uuid, p_data bytea, p_media_type text, p_digest bytea) returns text
+    p_id uuid, p_owner uuid, p_data bytea, p_media_type text, p_digest bytea, p_quota bigint default null) returns text
 language plpgsql volatile
 set enable_seqscan = off
 as $$
 declare
-    v_attachment attachments := attachment_own(p_id, p_owner);
+    v_attachment attachments;
 begin
+    -- As attachment_room: what an account stores at the same time counts in turn.
+    perform from users u where u.id = p_owner for no key update;
+    v_attachment := attachment_own(p_id, p_owner);
     if v_attachment.id is null then
         perform attachment_refuse();
     elsif v_attachment.state = 3 then
@@ -137,6 +141,12 @@ begin
     elsif v_attachment.thumbnail_digest is distinct from p_digest or not v_attachment.thumbnail_is_own then
         if v_attachment.due_at is null then
             perform attachment_refuse_in_use();
+        elsif v_attachment.received = 0 then
+            raise exception using errcode = 'PY409', message = 'attachment_not_ready',
+                detail = 'No byte of this attachment has arrived. Send its first bytes before its thumbnail.';
+        elsif attachment_bytes(p_owner, null) - coalesce(v_attachment.thumbnail_size, 0) + octet_length(p_data) > p_quota
+        then
+            perform attachment_refuse_quota(p_quota);
         end if;
         delete from attachment_chunks c where c.attachment_id = p_id and c.variant = 1;
         if v_attachment.thumbnail_is_moved then
@@ -148,7 +158,7 @@ begin
         -- A node that moves the file must not delete this chunk: its claim ends.
         update attachments a set thumbnail_type = p_media_type, thumbnail_size = octet_length(p_data),
             thumbnail_digest = p_digest, thumbnail_is_own = true, thumbnail_is_moved = false,
-            stored_bytes = case a.state when 2 then a.size + octet_length(p_data) else a.stored_bytes end,
+            stored_bytes = case a.state when 0 then 0 else coalesce(a.size, a.received) + octet_length(p_data) end,
             claim = case a.state when 2 then nextval('attachment_turns') else a.claim end
         where a.id = p_id
         returning a.* into v_attachment;

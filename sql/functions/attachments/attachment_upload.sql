@@ -1,6 +1,19 @@
 -- Uploads: how the bytes of an attachment arrive. Each request for an upload takes a turn, a number from a sequence,
 -- and appends with it. So a later request ends an earlier one on any node, and no lock is held across requests.
 
+-- Returns: the bytes that count in the account's quota. Of the upload `p_id`, if it is unfinished, only its thumbnail's.
+-- Costs: an index entry for each attachment of the account
+create or replace function attachment_bytes(p_owner uuid, p_id uuid) returns bigint
+language plpgsql stable
+set enable_seqscan = off
+as $$
+begin
+    return (select coalesce(sum(a.stored_bytes), 0) from attachments a where a.owner_id = p_owner)
+        + (select coalesce(sum(coalesce(a.thumbnail_size, 0)
+                + case when a.id = p_id then 0 else greatest(a.received, a.length) end), 0)
+            from attachments a where a.owner_id = p_owner and a.due_at is not null and a.state = 0);
+end $$;
+
 -- Returns: how many bytes the account may store in one upload, and whether the quota sets that bound. The upload
 -- itself, as far as it has arrived, does not count.
 -- Fails: PY413 attachment_too_large, PY403 quota_exceeded: the declared length, or any further byte. PY401
@@ -15,7 +28,6 @@ set enable_seqscan = off
 as $$
 declare
     v_left bigint;
-    v_unfinished bigint;
     v_unused int;
 begin
     perform from users u where u.id = p_owner and u.erased_at is null for no key update;
@@ -26,15 +38,13 @@ begin
         raise exception using errcode = 'PY413', message = 'attachment_too_large',
             detail = 'An attachment may have at most ' || p_size_max || ' bytes.';
     end if;
-    select count(*), coalesce(sum(greatest(a.received, a.length)) filter (where a.state = 0), 0)
-    into v_unused, v_unfinished
+    select count(*) into v_unused
     from attachments a where a.owner_id = p_owner and a.due_at is not null and a.state < 4 and a.id <> p_id;
     if v_unused >= p_unused_max then
         raise exception using errcode = 'PY403', message = 'quota_exceeded',
             detail = 'You have ' || v_unused || ' unused attachments. Send or delete some of them first.';
     end if;
-    v_left := p_quota - v_unfinished
-        - (select coalesce(sum(a.stored_bytes), 0) from attachments a where a.owner_id = p_owner);
+    v_left := p_quota - attachment_bytes(p_owner, p_id);
     if coalesce(p_length, 1) > v_left then
         perform attachment_refuse_quota(p_quota);
     end if;
@@ -198,16 +208,6 @@ language sql volatile as $$
     update attachments a set received_at = stamp() where a.id = p_id and a.turn = p_turn and a.state = 0
 $$;
 
--- Marks an upload as complete.
--- Returns: false if the account's quota is exceeded: then the upload is deleted.
--- Fails: PY409 upload_superseded; PY413 attachment_too_large; PY422 (Upload-Length: fewer or more bytes were declared).
--- Locks: the user's row, the attachment
-create or replace function attachment_finish(
-    p_id uuid, p_turn bigint, p_size_max bigint, p_quota bigint, p_unused_max int) returns boolean
-language plpgsql volatile
-set enable_seqscan = off
-as $$
-declare
 -- Takes back what a refused request has appended: the upload has `p_offset` bytes again, as before the request. Null: the
 -- request began it, so it is deleted. Does nothing if the turn has ended.
 -- Locks: the attachment
@@ -229,6 +229,16 @@ begin
     where c.attachment_id = p_id and c.variant = 0 and c.n = p_offset / 262144;
 end $$;
 
+-- Marks an upload as complete.
+-- Returns: false if the account's quota is exceeded: then the upload is deleted.
+-- Fails: PY409 upload_superseded; PY413 attachment_too_large; PY422 (Upload-Length: fewer or more bytes were declared).
+-- Locks: the user's row, the attachment
+create or replace function attachment_finish(
+    p_id uuid, p_turn bigint, p_size_max bigint, p_quota bigint, p_unused_max int) returns boolean
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
     v_upload attachments;
 begin
     select * into v_upload from attachments a where a.id = p_id;
@@ -253,7 +263,8 @@ begin
     end;
     -- Infinity: it does not expire before it was checked. The node that serves this request claims it next, because the
     -- client waits. Others find it after some seconds.
-    update attachments a set state = 1, length = a.received, stored_bytes = a.received, due_at = 'infinity', claim = 0,
+    update attachments a set state = 1, length = a.received,
+        stored_bytes = a.received + coalesce(a.thumbnail_size, 0), due_at = 'infinity', claim = 0,
         lease_until = stamp() + interval '5 seconds'
     where a.id = p_id;
     return true;
