@@ -92,6 +92,33 @@ struct DamagedExports {
         }
     }
 
+    @Test("are refused if an archive has a device, or a line of its listing cannot be read")
+    func devices() throws {
+        let directory = try TemporaryDirectory()
+        for kind in "346" {
+            let path = directory.path + "/export.tar"
+            try Data(Packing.tar("users.json", kind: kind)).write(to: URL(filePath: path))
+            expect(.slack, path, "is a link or a device")
+        }
+    }
+
+    @Test("are refused if a file unpacks to more than the archive says")
+    func bombs() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/export.zip"
+        try Packing.bomb(claimedByteCount: 10, byteCount: 400_000_000, as: path)
+        let began = try Self.freeByteCount(directory.path)
+        expect(.slack, path, "unpacks to more than it says")
+        // Nothing stays.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["export.zip"])
+        #expect(try Self.freeByteCount(directory.path) > began - 200_000_000)
+    }
+
+    private static func freeByteCount(_ path: String) throws -> Int {
+        let values = try FileManager.default.attributesOfFileSystem(forPath: path)
+        return (values[.systemFreeSize] as? Int) ?? 0
+    }
+
     @Test("do not reach files outside of their directory")
     func linksInDirectories() throws {
         let directory = try TemporaryDirectory()

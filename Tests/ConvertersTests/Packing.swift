@@ -8,13 +8,32 @@ enum Packing {
     /// Packs a directory as .zip or .tar.gz. Returns the file's path.
     static func pack(_ directory: String, as file: String) throws -> String {
         let module = file.hasSuffix(".zip") ? "zipfile" : "tarfile"
+        try python(["-m", module, "-c", file, directory])
+        return file
+    }
+
+    /// Writes a zip archive of one file of zeros, of which the archive claims another size.
+    static func bomb(claimedByteCount: Int, byteCount: Int, as file: String) throws {
+        let script = """
+            import struct, sys, zipfile
+            file, claimed, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+                with archive.open("users.json", "w") as entry:
+                    for _ in range(size // 1000000): entry.write(bytes(1000000))
+            data = bytearray(open(file, "rb").read())
+            for place in (22, data.rindex(b"PK\\x01\\x02") + 24): struct.pack_into("<I", data, place, claimed)
+            open(file, "wb").write(data)
+            """
+        try python(["-c", script, file, "\(claimedByteCount)", "\(byteCount)"])
+    }
+
+    private static func python(_ arguments: [String]) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-m", module, "-c", file, directory]
+        process.arguments = ["python3"] + arguments
         try process.run()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Failure() }
-        return file
     }
 
     /// A tar archive of one entry. The kind is `0` for a file and `2` for a symbolic link.

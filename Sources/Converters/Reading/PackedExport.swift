@@ -8,6 +8,8 @@ struct PackedExport {
     private enum Kind { case zip, tar }
 
     static let entryCountMax = 5_000_000
+    /// What the programs may print while they unpack.
+    private static let messagesByteCountMax: Int64 = 1_048_576
 
     private let path: String
     private let kind: Kind
@@ -33,14 +35,19 @@ struct PackedExport {
         guard mkdtemp(&template) != nil else { throw FileError("make a directory in", root) }
         let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         do {
-            try check(directory)
+            let byteCount = try check(directory)
             let files = directory + "/files"
             guard mkdir(files, 0o700) == 0 else { throw FileError("make", files) }
             switch kind {
-            case .zip: try run("unzip", ["-q", "-o", "-d", files, "--", path], in: directory)
+            case .zip:
+                try run(
+                    "unzip", ["-q", "-o", "-d", files, "--", path], in: directory,
+                    writtenMax: byteCount + Self.messagesByteCountMax)
             case .tar:
                 let options = ["--no-same-owner", "--no-same-permissions"]
-                try run("tar", ["-x"] + options + ["-C", files, "-f", path], in: directory)
+                try run(
+                    "tar", ["-x"] + options + ["-C", files, "-f", path], in: directory,
+                    writtenMax: byteCount + Self.messagesByteCountMax)
             }
             return directory
         } catch {
@@ -49,27 +56,46 @@ struct PackedExport {
         }
     }
 
-    private func check(_ directory: String) throws {
+    /// Returns how many bytes the files have when unpacked, as the archive says.
+    private func check(_ directory: String) throws -> Int64 {
+        var byteCount: Int64 = 0
         switch kind {
         case .zip:
             try run("unzip", ["-Z", "-T", "-s", "-h", "-t", path], in: directory) { list in
-                try checkEntries(list, directory) { ListedEntry(zip: $0) }
+                var expected: Int?
+                let found = try checkEntries(list, directory) { line in
+                    if expected == nil { expected = ListedEntry.count(zip: line) }
+                    return ListedEntry(zip: line)
+                }
+                guard found.count == expected else { throw unreadableList }
+                byteCount = found.byteCount
             }
         case .tar:
             let options = ["-t", "-v", "--numeric-owner", "--quoting-style=escape", "-f", path]
             try run("tar", options, in: directory) { list in
-                try checkEntries(list, directory) { ListedEntry(tar: $0) }
+                byteCount = try checkEntries(list, directory) { line throws(ConversionError) in
+                    guard let entry = ListedEntry(tar: line) else { throw unreadableList }
+                    return entry
+                }.byteCount
             }
         }
+        return byteCount
     }
 
-    private func checkEntries(_ list: String, _ directory: String, _ parse: (String) -> ListedEntry?) throws {
+    private var unreadableList: ConversionError {
+        ConversionError("\(path): the list of its files cannot be read. Unpack it, name the directory.")
+    }
+
+    private func checkEntries(
+        _ list: String, _ directory: String, _ parse: (String) throws(ConversionError) -> ListedEntry?
+    ) throws -> (count: Int, byteCount: Int64) {
         let lines = try LineReader(list)
         var (count, total) = (0, Int64(0))
         while let line = try lines.next() {
-            guard let entry = parse(String(decoding: line, as: UTF8.self)) else { continue }
+            guard let entry = try parse(String(decoding: line, as: UTF8.self)) else { continue }
             count += 1
-            total = total.addingReportingOverflow(entry.byteCount).partialValue
+            let (sum, isTooLarge) = total.addingReportingOverflow(entry.byteCount)
+            total = isTooLarge ? .max : sum
             guard entry.isPlain else {
                 throw ConversionError("\(path): \(entry.name) is a link or a device. Exports have files only.")
             }
@@ -79,10 +105,11 @@ struct PackedExport {
                     "\(path) has more than \(Self.entryCountMax) files. Unpack it, name the directory.")
             }
         }
-        guard let free = Self.freeByteCount(directory), total >= 0, total < free else {
+        guard let free = Self.freeByteCount(directory), total < free else {
             throw ConversionError(
                 "\(path) needs \(total) bytes when unpacked, more than are free. Set TMPDIR to a larger disk.")
         }
+        return (count, total)
     }
 
     private static func freeByteCount(_ path: String) -> Int64? {
@@ -94,9 +121,12 @@ struct PackedExport {
     /// In another locale, unzip changes names that are not ASCII.
     private static let environment = ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TZ=UTC", "HOME=/"]
 
-    /// - Parameter read: receives the path of a file with what the program printed.
+    /// - Parameters:
+    ///   - writtenMax: the bytes that the program may write. unzip writes what it finds, and not what the archive says.
+    ///   - read: receives the path of a file with what the program printed.
     private func run(
-        _ name: String, _ arguments: [String], in directory: String, read: (String) throws -> Void = { _ in }
+        _ name: String, _ arguments: [String], in directory: String, writtenMax: Int64? = nil,
+        read: (String) throws -> Void = { _ in }
     ) throws {
         guard let program = ["/usr/bin/", "/bin/"].map({ $0 + name }).first(where: { access($0, X_OK) == 0 }) else {
             throw ConversionError(
@@ -109,8 +139,13 @@ struct PackedExport {
             for file in files { close(file) }
             for path in [output, errors] { unlink(path) }
         }
-        let exit = try Program(executable: program, arguments: arguments, environment: Self.environment).runBlocking(
-            output: files[0], error: files[1])
+        let exit: ChildProcess.Exit
+        do {
+            exit = try Program(executable: program, arguments: arguments, environment: Self.environment).runBlocking(
+                output: files[0], error: files[1], writtenMax: writtenMax)
+        } catch is WrittenTooMuch {
+            throw ConversionError("\(path) unpacks to more than it says. It is damaged, or made to fill the disk.")
+        }
         guard exit == .status(0) else {
             let said = try Files.tail(errors, byteCountMax: 300) ?? ""
             throw ConversionError("\(path) cannot be unpacked: \(name) \(exit): \(said)")
@@ -140,10 +175,19 @@ struct ListedEntry: Equatable {
         self.init(mode: parts[0], size: size, name: String(parts[7]))
     }
 
-    /// As `tar -tv` prints it: `-rw-r--r-- 0/0  1234 2026-11-24 10:00 a/b.json`.
+    /// The number of entries, from the line before a list: `Zip file size: 213 bytes, number of entries: 2`.
+    static func count(zip line: String) -> Int? {
+        guard line.hasPrefix("Zip file size: "), let colon = line.lastIndex(of: ":") else { return nil }
+        return Int(line[line.index(after: colon)...].drop { $0 == " " })
+    }
+
+    /// As `tar -tv` prints it: `-rw-r--r-- 0/0  1234 2026-11-24 10:00 a/b.json`. A device has two numbers instead of a
+    /// size: `crw-r--r-- 0/0   1,3 2026-11-24 10:00 null`.
     init?(tar line: String) {
         let parts = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
-        guard parts.count == 6, let size = Int64(parts[2]) else { return nil }
+        guard parts.count == 6, let size = Int64(parts[2]) ?? ("bc".contains(parts[0].prefix(1)) ? 0 : nil) else {
+            return nil
+        }
         self.init(mode: parts[0], size: size, name: String(parts[5]))
     }
 

@@ -117,15 +117,42 @@ package struct Program: Sendable {
     }
 
     /// Runs the program to its end, without input, and passes what it prints to the descriptors. Blocks.
-    package func runBlocking(output: Int32, error: Int32) throws -> ChildProcess.Exit {
+    /// - Parameter writtenMax: ends the program once it has written more bytes, to whatever files; checked every 10 ms.
+    package func runBlocking(output: Int32, error: Int32, writtenMax: Int64? = nil) throws -> ChildProcess.Exit {
         let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard nothing >= 0 else { throw FileError("open", "/dev/null") }
         defer { close(nothing) }
         let pid = try spawn(input: nothing, output: output, error: error)
         var status: Int32 = 0
-        while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        if let writtenMax {
+            while waitpid(pid, &status, WNOHANG) == 0 {
+                if let count = Self.writtenByteCount(pid), count > writtenMax {
+                    kill(pid, SIGKILL)
+                    while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+                    throw WrittenTooMuch()
+                }
+                usleep(10_000)
+            }
+        } else {
+            while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        }
         return ChildProcess.Exit(waitStatus: status)
     }
+
+    /// What a child has written so far. Nil if it has ended.
+    private static func writtenByteCount(_ pid: pid_t) -> Int64? {
+        let file = open("/proc/\(pid)/io", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        let text = String(decoding: Files.readAll(file, byteCountMax: 4_096), as: UTF8.self)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("wchar: ") }
+        return line.flatMap { Int64($0.dropFirst("wchar: ".count)) }
+    }
+}
+
+/// A program was ended because it had written more than it may.
+package struct WrittenTooMuch: Error {
+    package init() {}
 }
 
 /// setpriv, which runs programs as another user, is not installed.
