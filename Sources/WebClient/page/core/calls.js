@@ -86,19 +86,10 @@ export class Calls {
         }
     }
 
-    /** @param {Message} message @param {string} text
-     * @returns {Promise<boolean>} false: a moderator must approve the edit first */
-    async edit(message, text) {
-        const { attachments, ...rest } = message.payload ?? {};
-        const payload = {
-            ...rest,
-            text,
-            ...(attachments ? { attachments: attachments.map(({ id }) => ({ id })) } : {}),
-        };
-        const edited = await this.http.patch(pathOf(message), { payload });
-        if (edited.state === 'pending') return false;
-        await commit(this.store, (reader) => foldMessage(edited, reader));
-        return true;
+    /** Stores a message that the server has just returned, unless its event came first.
+     * @param {Message} message */
+    async storeMessage(message) {
+        await commit(this.store, (reader) => foldMessage(message, reader));
     }
 
     /** @param {Message} message @param {string} emoji @param {boolean} isPut */

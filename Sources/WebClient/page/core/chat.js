@@ -123,11 +123,6 @@ export class Chat extends Calls {
         await this.#begin('/v1/auth/register', account);
     }
 
-    /** @param {string} email */
-    async requestCode(email) {
-        await this.http.send('POST', '/v1/auth/code', { json: { email }, isAnonymous: true });
-    }
-
     async signOut() {
         try {
             await this.http.call('POST', '/v1/auth/logout', { seconds: 5 });

@@ -131,6 +131,22 @@ export async function updateSettings(chat, threadID, change) {
 }
 
 /** @param {Chat} chat
+ * @param {Message} message @param {string} text
+ * @returns {Promise<boolean>} false: a moderator must approve the edit first */
+export async function editMessage(chat, message, text) {
+    const { attachments, ...rest } = message.payload ?? {};
+    const payload = {
+        ...rest,
+        text,
+        ...(attachments ? { attachments: attachments.map(({ id }) => ({ id })) } : {}),
+    };
+    const edited = await chat.http.patch(pathOf(message), { payload });
+    if (edited.state === 'pending') return false;
+    await chat.storeMessage(edited);
+    return true;
+}
+
+/** @param {Chat} chat
  * @param {Message} message @param {'everyone' | 'me'} audience */
 export async function deleteMessage(chat, message, audience) {
     await chat.http.delete(pathOf(message), { for: audience });

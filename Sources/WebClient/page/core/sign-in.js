@@ -21,6 +21,13 @@ export async function beginSession(http, store, path, body) {
     return true;
 }
 
+/** Has a code mailed.
+ * @param {import('./http/http.js').HTTP} http
+ * @param {string} email */
+export async function requestCode(http, email) {
+    await http.send('POST', '/v1/auth/code', { json: { email }, isAnonymous: true });
+}
+
 const browsers = /** @type {const} */ ([
     ['Edg/', 'Edge'],
     ['OPR/', 'Opera'],

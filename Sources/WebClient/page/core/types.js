@@ -137,14 +137,13 @@
  * @property {(threadID: string, draft: Draft) => void} setDraft
  * @property {(way: {username: string, password: string} | {email: string, code: string}) => Promise<void>} signIn
  * @property {(account: {name: string, username: string, password: string} | {name: string, email: string}) => Promise<void>} register
- * @property {(email: string) => Promise<void>} requestCode
  * @property {() => Promise<void>} signOut ends the session and removes everything that the browser has stored
  * @property {(threadID: string, message: Outgoing) => Promise<string>} send returns the message's id once it is in the outbox
  * @property {(messageID: string) => Promise<void>} retry
  * @property {(messageID: string) => Promise<void>} discard also cancels a message that is being sent
  * @property {(threadID: string, messageID: string) => Promise<Message | null>} message one message, such as the original
  * of a reply: from the store, else from the server; null if it does not exist for the caller
- * @property {(message: Message, text: string) => Promise<boolean>} edit false: a moderator must approve the edit first
+ * @property {(message: Message) => Promise<void>} storeMessage stores a message that the server has just returned
  * @property {(message: Message, emoji: string, isPut: boolean) => Promise<void>} react
  * @property {(threadID: string, seq: number) => void} markRead the message has been in view; calls are combined
  * @property {(threadID: string, seq: number) => Promise<void>} markUnread

@@ -211,14 +211,8 @@ export class Composer extends Component {
     }
 
     async #shareLocation() {
-        /** @type {GeolocationPosition} */
-        const { coords } = await new Promise((resolve, reject) => {
-            if (!navigator.geolocation) throw t('conversation.locationFailed');
-            navigator.geolocation.getCurrentPosition(resolve, () => reject(t('conversation.locationFailed')), {
-                timeout: 20_000,
-            });
-        });
-        const location = { latitude: coords.latitude, longitude: coords.longitude };
+        const { currentPosition } = await loaded(import('../parts/position.js'));
+        const location = await currentPosition();
         await this.chat.send(this.threadID, { text: '', location, replyTo: this.#replyTo });
         this.#setReply(null);
         this.#keepDraft();

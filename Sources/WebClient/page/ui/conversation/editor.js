@@ -3,14 +3,19 @@
 import { div, element } from '../dom.js';
 import { attempt } from '../parts/action.js';
 import { t } from '../../language/index.js';
+import { editMessage } from '../../core/requests.js';
 import { growWithText } from './composer.js';
 
-/** Builds the editor of a text.
- * @param {string} text
- * @param {(text: string) => Promise<void>} save
+/** Builds the editor of a message's text.
+ * @param {import('../../core/types.js').Message} message
+ * @param {import('../../core/types.js').ChatShape} chat
  * @param {() => void} onclose called once it was saved or given up
  */
-export function editor(text, save, onclose) {
+export function editor(message, chat, onclose) {
+    const text = String(message.payload?.text ?? '');
+    const save = async (/** @type {string} */ changed) => {
+        if (!await editMessage(chat, message, changed)) throw t('conversation.editPending');
+    };
     const textarea = element('textarea', {
         class: 'input',
         rows: 1,

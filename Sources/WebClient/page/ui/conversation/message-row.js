@@ -132,13 +132,9 @@ export class MessageRow {
     /** Replaces the text by a textbox until it is saved or given up. */
     async edit() {
         const { editor } = await loaded(import('./editor.js'));
-        const { message } = this.row;
         if (!this.#editor) {
             const opener = document.activeElement;
-            const save = async (/** @type {string} */ text) => {
-                if (!await this.#host.chat.edit(message, text)) throw t('conversation.editPending');
-            };
-            this.#editor = editor(String(message.payload?.text ?? ''), save, () => {
+            this.#editor = editor(this.row.message, this.#host.chat, () => {
                 this.#editor = null;
                 this.#show();
                 const target = opener instanceof HTMLTextAreaElement && opener.isConnected ? opener : this.element;

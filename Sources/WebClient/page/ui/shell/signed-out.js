@@ -1,5 +1,6 @@
 // What a visitor sees: signing in by password or by a mailed code, and creating an account either way.
 
+import { requestCode } from '../../core/sign-in.js';
 import { div, element, fill, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { button } from '../parts/action.js';
@@ -49,7 +50,7 @@ export function signedOut(chat) {
             'shell.mailedCode',
             [email],
             async ({ email }) => {
-                await chat.requestCode(email);
+                await requestCode(chat.http, email);
                 showCode(email);
             },
             [back],
