@@ -14,6 +14,10 @@ import { findMention } from './mentions.js';
 
 /** @typedef {import('./mentions.js').Mentionable} Mentionable */
 
+// What a message shows before the reader asks for more.
+const linesMax = 200;
+const lengthMax = 4000;
+
 /** @type {Record<string, 'bold' | 'italic' | 'strike'>} */
 const styles = { '**': 'bold', '__': 'bold', '*': 'italic', '_': 'italic', '~~': 'strike', '~': 'strike' };
 const special = /[`*_~@]|https?:|mailto:/giu;
@@ -29,7 +33,31 @@ const quote = /^> ?/;
  * @returns {Token[]}
  */
 export function tokenize(text, mentions = []) {
-    return blocks(text.replace(/\r\n?/g, '\n').split('\n'), mentions, true);
+    return blocks(linesOf(text), mentions, true);
+}
+
+/** Returns the first lines of a long text, or the text itself if it is short. A block of code that is cut ends there.
+ * @param {string} text
+ */
+export function beginning(text) {
+    const all = linesOf(text);
+    const lines = firstPart(all.slice(0, linesMax).join('\n'), lengthMax).split('\n');
+    if (lines.length === all.length && lines.at(-1) === all.at(-1)) return text;
+    let isCode = false;
+    for (const line of lines) isCode = isCode ? !endOfFence.test(line) : fence.test(line);
+    return lines.join('\n') + (isCode ? '\n```' : '');
+}
+
+/** Returns the first UTF-16 code units of a text, without half a code point at the end.
+ * @param {string} text @param {number} count
+ */
+export function firstPart(text, count) {
+    return text.slice(0, count).replace(/[\ud800-\udbff]$/, '');
+}
+
+/** @param {string} text */
+function linesOf(text) {
+    return text.replace(/\r\n?/g, '\n').split('\n');
 }
 
 /** @param {string[]} lines @param {Mentionable[]} mentions @param {boolean} mayNest whether quotes and lists count */
@@ -39,8 +67,11 @@ function blocks(lines, mentions, mayNest) {
     /** @type {string[]} */
     let paragraph = [];
     const endParagraph = () => {
-        const text = paragraph.join('\n').replace(/^\n+|\n+$/g, '');
-        if (text) found.push({ type: 'paragraph', children: inline(text, mentions) });
+        // An expression that trims takes quadratic time for many empty lines between others.
+        let [start, end] = [0, paragraph.length];
+        while (end > 0 && !paragraph[end - 1]) end -= 1;
+        while (start < end && !paragraph[start]) start += 1;
+        if (end > 0) found.push({ type: 'paragraph', children: inline(paragraph.slice(start, end), mentions) });
         paragraph = [];
     };
     const lastEnd = lines.findLastIndex((line) => endOfFence.test(line));
@@ -86,15 +117,14 @@ function list(lines, mentions) {
         type: 'list',
         isOrdered: number !== undefined,
         start: Number(number ?? 1),
-        children: lines.map((line) => ({ type: 'item', children: inline(line.replace(item, ''), mentions) })),
+        children: lines.map((line) => ({ type: 'item', children: inline([line.replace(item, '')], mentions) })),
     };
 }
 
 /** Returns the tokens within a paragraph. Styles do not reach over the end of a line.
- * @param {string} text @param {Mentionable[]} mentions @returns {Token[]}
+ * @param {string[]} lines @param {Mentionable[]} mentions @returns {Token[]}
  */
-function inline(text, mentions = []) {
-    const lines = text.split('\n');
+function inline(lines, mentions) {
     /** @type {Token[]} */
     const tokens = [];
     lines.forEach((line, index) => {

@@ -1,10 +1,12 @@
 // What a message says, by its type.
 
 import { element, p } from '../dom.js';
+import { button } from '../parts/action.js';
 import { icon } from '../parts/icon.js';
 import { systemText } from '../parts/summary.js';
 import { formatNumber, t } from '../../language/index.js';
 import { renderText } from '../../text/render.js';
+import { beginning } from '../../text/tokens.js';
 import { isExpired } from './status.js';
 
 /** @typedef {import('../../core/types.js').Message} Message */
@@ -30,16 +32,20 @@ export function sentence(key, values) {
  * @param {Message} message
  * @param {{id: string, name: string}[]} mentioned the people whom the message mentions
  * @param {string} me
+ * @param {(() => void) | null} showWhole shows all of a long text, which is cut; null: nothing is cut
  * @returns {Node[]}
  */
-export function messageBody(message, mentioned, me) {
+export function messageBody(message, mentioned, me, showWhole) {
     const { payload, type } = message;
     if (message.deleted_at || isExpired(message)) return [note('trash', t('conversation.deleted'))];
     if (!payload) return [note('clock', t('conversation.gone'))];
     if (type === 'system') return [element('p', { dir: 'auto' }, systemText(message, me))];
     if (type === 'encrypted') return [note('lock', t('conversation.encrypted'))];
     if (type === 'location') return location(payload);
-    const nodes = typeof payload.text === 'string' ? renderText(payload.text, mentioned, me) : [];
+    const { text = '' } = payload;
+    const shown = showWhole ? beginning(text) : text;
+    const nodes = renderText(shown, mentioned, me);
+    if (showWhole && shown !== text) nodes.push(button(t('conversation.showMore'), showWhole, 'small'));
     if (type !== 'message') nodes.push(note('info', t('conversation.unknownType', { type })));
     return nodes;
 }

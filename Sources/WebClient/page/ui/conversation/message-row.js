@@ -34,6 +34,8 @@ export class MessageRow {
     /** @type {Place} */
     #place = { isContinued: false, status: null, original: undefined };
     #isActive = false;
+    /** Whether all of a long text is shown. */
+    #isWhole = false;
     /** @type {HTMLElement | null} */
     #editor = null;
     /** @type {Record<string, HTMLElement>} */
@@ -103,11 +105,17 @@ export class MessageRow {
         if (row.state === 'stored') this.element.dataset.seq = String(message.seq);
         // Actions of the server that this page does not know say nothing.
         this.element.hidden = isSystem && !isGone && !isKnownAction(message);
+        const showWhole = this.#isWhole ? null : () => {
+            this.#isWhole = true;
+            this.#show();
+            // What is in view stays in view, although the log was at its end.
+            this.element.closest('parley-log')?.dispatchEvent(new Event('scroll'));
+        };
         const filesKey = JSON.stringify([isGone, row.state, message.payload?.attachments, row.files]);
         for (const [name, build] of Object.entries(parts)) {
             // Pictures and players are not built anew for a comparison.
             if (name === 'attachments' && filesKey === this.#filesKey || name === 'body' && this.#editor) continue;
-            this.#replace(this.#slots[name], build({ row, place, host: this.#host, isOwn, isGone }));
+            this.#replace(this.#slots[name], build({ row, place, host: this.#host, isOwn, isGone, showWhole }));
         }
         this.#filesKey = filesKey;
         this.setActive(this.#isActive);

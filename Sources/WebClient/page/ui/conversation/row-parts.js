@@ -17,7 +17,7 @@ import { isExpired } from './status.js';
 /** @import { Host, Place } from './message-row.js' */
 
 /** Everything that a row shows.
- * @typedef {{row: Row, place: Place, host: Host, isOwn: boolean, isGone: boolean}} RowState
+ * @typedef {{row: Row, place: Place, host: Host, isOwn: boolean, isGone: boolean, showWhole: (() => void) | null}} RowState
  */
 
 /** In the order in which they are shown. @type {Record<string, (state: RowState) => Node[]>} */
@@ -45,9 +45,9 @@ export const parts = {
         return [...files.map(outgoingView), ...files.length > 0 && state === 'sending' ? [cancel] : []];
     },
 
-    body({ row: { message }, host }) {
+    body({ row: { message }, host, showWhole }) {
         const mentioned = message.mentions.flatMap((id) => host.people.get(id) ?? []);
-        return messageBody(message, mentionable(mentioned, true), host.me);
+        return messageBody(message, mentionable(mentioned, true), host.me, showWhole);
     },
 
     meta({ row: { state, message: { timestamp, edited_at, expires_at } }, place: { status }, isGone }) {

@@ -1,10 +1,14 @@
 // What happens in a conversation, in one line: a message, as lists and quotations show it, and who is typing.
 
 import { formatList, t } from '../../language/index.js';
+import { firstPart } from '../../text/tokens.js';
 
 /** @import {Message, Person} from '../../core/types.js' */
 /** @typedef {{id: string, name: string}} Named */
 /** @typedef {{action?: string, by?: Named, user?: Named, title?: string}} SystemPayload */
+
+/** More than a line has room for. A screen reader reads all of it. */
+const lengthMax = 200;
 
 /** Returns a message as one line of text, without its sender.
  * @param {Message} message
@@ -18,7 +22,7 @@ export function summary(message, ownID) {
     if (!payload) return t('shell.messageGone');
     if (type === 'encrypted') return t('shell.messageEncrypted');
     if (type === 'location') return payload.label || t('shell.messageLocation');
-    const text = payload.text?.replace(/\s+/g, ' ').trim();
+    const text = firstPart(payload.text?.replace(/\s+/g, ' ').trim() ?? '', lengthMax);
     return text || attachments(payload.attachments ?? []);
 }
 
