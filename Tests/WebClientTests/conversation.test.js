@@ -10,6 +10,11 @@ import { permissions } from '../../Sources/WebClient/page/ui/conversation/permis
 import { averageColour } from '../../Sources/WebClient/page/ui/parts/thumbhash.js';
 import './support/clock.js';
 
+// Without a browser. dom.js has a class for elements.
+// @ts-ignore: nothing is built.
+globalThis.HTMLElement ??= class {};
+const { isPicture, variantShown } = await import('../../Sources/WebClient/page/ui/conversation/attachments.js');
+
 /** @typedef {import('../../Sources/WebClient/page/core/types.js').Row} Row */
 /** @typedef {import('../../Sources/WebClient/page/core/types.js').Thread} Thread */
 /** @typedef {import('../../Sources/WebClient/page/core/types.js').Member} Member */
@@ -139,4 +144,24 @@ Deno.test('emoji have a name in every language, and skin tones', () => {
     assert.equal(inTone(of('✌️'), '🏿'), '✌🏿');
     assert.equal(inTone(of('🧑‍⚕️'), '🏻'), '🧑🏻‍⚕️');
     assert.equal(inTone(of('😀'), '🏽'), '😀');
+});
+
+/** @param {string} type @param {number} [width] @param {number} [height] @param {boolean} [thumbnail] */
+const file = (type, width, height, thumbnail) => ({ id: 'f', name: 'f', content_type: type, width, height, thumbnail });
+
+Deno.test('what is drawn without a click has a thumbnail or few pixels', () => {
+    assert.ok(isPicture(file('image/png', 7000, 7000, true)));
+    assert.ok(isPicture(file('image/png', 1000, 1000, false)));
+    // The server draws no thumbnail of a picture that takes too long, and there may be ten of them in a message.
+    assert.ok(!isPicture(file('image/png', 7000, 7000, false)));
+    assert.ok(!isPicture(file('image/png', 16_000, 63)));
+    assert.ok(!isPicture(file('image/png', undefined, undefined, true)));
+    assert.ok(!isPicture(file('image/svg+xml', 10, 10, true)));
+});
+
+Deno.test('small GIFs move in the log, larger ones where they are opened', () => {
+    assert.equal(variantShown(file('image/gif', 498, 280, true)), 'original');
+    assert.equal(variantShown(file('image/gif', 7000, 7000, true)), 'thumbnail');
+    assert.equal(variantShown(file('image/png', 10, 10, true)), 'thumbnail');
+    assert.equal(variantShown(file('image/png', 10, 10, false)), 'original');
 });

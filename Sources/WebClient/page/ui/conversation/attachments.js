@@ -14,9 +14,26 @@ const pictureTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/web
 const filmTypes = new Set(['video/mp4', 'video/webm', 'video/ogg']);
 const soundTypes = new Set(['audio/mpeg', 'audio/mp4', 'audio/webm', 'audio/ogg', 'application/ogg']);
 
+// What may be drawn without a click. A reader's memory holds four bytes for each pixel, of each frame at times.
+const pixelsMax = 1_000_000;
+
+/** Whether the page shows a file as a picture: it has a thumbnail, or few pixels.
+ * @param {Attachment} file */
+export function isPicture(file) {
+    return pictureTypes.has(file.content_type ?? '') && pixels(file) > 0 &&
+        (!!file.thumbnail || pixels(file) <= pixelsMax);
+}
+
+/** The variant that stands in the log. Small GIFs move there, larger ones where they are opened.
+ * @param {Attachment} file @returns {'original' | 'thumbnail'} */
+export function variantShown(file) {
+    const moves = file.content_type === 'image/gif' && pixels(file) <= pixelsMax;
+    return file.thumbnail && !moves ? 'thumbnail' : 'original';
+}
+
 /** @param {Attachment} file */
-export function isPicture({ content_type = '', width, height }) {
-    return pictureTypes.has(content_type) && !!width && !!height;
+function pixels({ width = 0, height = 0 }) {
+    return width * height;
 }
 
 /** The name without characters that turn the direction of writing: they could show `exe.jpg` for `gpj.exe`.
@@ -42,11 +59,11 @@ export function attachmentView(file, chat, onopen) {
  */
 function picture(file, chat, onopen) {
     const name = nameOf(file);
-    const small = file.content_type === 'image/gif' || !file.thumbnail ? 'original' : 'thumbnail';
     const image = element('img', {
         alt: name,
-        src: chat.fileURL(file.id, small),
+        loading: 'lazy',
         decoding: 'async',
+        src: chat.fileURL(file.id, variantShown(file)),
         draggable: 'false',
     });
     const label = t('conversation.open', { name });
@@ -60,7 +77,10 @@ function picture(file, chat, onopen) {
 /** @param {'video' | 'audio'} name @param {Attachment} file @param {Files} chat */
 function media(name, file, chat) {
     const src = chat.fileURL(file.id, 'original');
-    return element(name, { src, controls: true, preload: 'metadata', playsinline: true, 'aria-label': nameOf(file) });
+    // The first frame of a film may have as many pixels as its author likes.
+    const preload = name === 'audio' ? 'metadata' : 'none';
+    const poster = file.thumbnail && chat.fileURL(file.id, 'thumbnail');
+    return element(name, { src, poster, preload, controls: true, playsinline: true, 'aria-label': nameOf(file) });
 }
 
 /** @param {Attachment} file @param {Files} chat */

@@ -15,7 +15,8 @@ export function avatar({ id, name, image }, chat, size = 'medium') {
     made.style.setProperty('--hue', String(hue(id)));
     const attachmentID = image?.match(/^attachment:([0-9a-f-]{36})$/)?.[1];
     if (attachmentID) {
-        const picture = element('img', { alt: '', loading: 'lazy', src: chat.fileURL(attachmentID, 'thumbnail') });
+        const src = chat.fileURL(attachmentID, 'thumbnail');
+        const picture = element('img', { alt: '', loading: 'lazy', decoding: 'async', src });
         picture.addEventListener('error', () => picture.remove());
         made.append(picture);
     }
