@@ -57,7 +57,7 @@ struct DeceivingNames {
         arguments: [
             "Ann", "Åsa Ö", "李小龍", "שרה", "محمد", "می\u{200C}خواهم", "क्\u{200D}ष", "නි\u{200D}මල්", "ᏣᎳᎩ", "Ελένη", "Аня",
             "José-María O'Hara",
-            "e\u{301}", "!", "7", "\u{200B}A", "A\u{AD}b",
+            "e\u{301}", "!", "7",
         ])
     func scripts(_ text: String) { #expect(refusals(text) == [nil, nil, nil, nil]) }
 
@@ -76,12 +76,64 @@ struct DeceivingNames {
         arguments: [
             "Deleted user", "deleted  USER", "Ｄｅｌｅｔｅｄ user", "Deleted\u{A0}user", "De\u{200B}leted user",
             "Dеleted uѕer",
-            "Dele\u{AD}ted user\u{2800}",
+            "Dele\u{AD}ted user\u{2800}", "Deleted user\u{2800}",
         ])
     func erased(_ text: String) throws {
         #expect(throws: Invalid.self) { try DisplayName(text: text) }
         // The title of a room does not mislead about the sender.
-        #expect(try Title(text: text, characterCountMax: 128).text.isEmpty == false)
+        #expect(try Title(text: text.showable, characterCountMax: 128).text.isEmpty == false)
+    }
+
+    @Test(
+        "have invisible characters where a script needs them",
+        arguments: [
+            // Persian, Urdu, Kurdish and Arabic: joiners between letters, also behind their marks.
+            "علی\u{200C}رضا", "می\u{200C}رود", "خانه\u{200C}ای", "مُ\u{200C}ن", "ه\u{200D}ا", "بە\u{200C}رێز",
+            // N'Ko, Syriac, Adlam.
+            "\u{7D3}\u{200D}\u{7D3}", "\u{712}\u{200C}\u{712}", "\u{1E922}\u{200D}\u{1E923}",
+            // Devanagari, Bengali, Kannada, Sinhala; Malayalam at the end of a word, too.
+            "क्\u{200C}ष", "शर्\u{200D}मा", "র\u{200D}্যাব", "ರ\u{200D}್ಕ", "ශ්\u{200D}රී ලංකා", "ക്\u{200D}ഷ",
+            "മോഹന്\u{200D}", "മോഹന്\u{200D} ദാസ്",
+            // Khmer: registers, and spaces between words that nobody sees, as in Thai, Lao and Burmese.
+            "ប\u{200C}៉ា", "ភាសា\u{200B}ខ្មែរ", "ภาษา\u{200B}ไทย", "မြန်မာ\u{200B}စာ",
+            // Mongolian: variants of letters, and the separator of vowels.
+            "\u{182D}\u{180B}\u{1820}", "\u{182C}\u{180E}\u{1820}",
+            // Variants of ideographs, as in Japanese names.
+            "葛\u{E0100}城", "辻\u{E0101}さん", "神\u{FE00}",
+        ])
+    func neededJoiners(_ text: String) { #expect(refusals(text) == [nil, nil, nil, nil]) }
+
+    @Test(
+        "have none elsewhere",
+        arguments: [
+            "A\u{34F}nn", "A\u{FE0F}nn", "A\u{200D}B", "A\u{200C}B", "Ann\u{200D}", "\u{200D}Ann", "\u{FFF9}x", "x\u{FFFA}",
+            "x\u{FFFB}y", "\u{200B}A", "A\u{AD}b", "A\u{2060}b", "A\u{FEFF}b", "A\u{3164}b", "A\u{115F}b", "A\u{17B4}b",
+            "A\u{180E}b", "A\u{180B}", "A\u{E0100}", "A\u{FE00}", "1\u{FE0F}", "1\u{FE0F}2", "A\u{2063}b", "A\u{1D173}b", "A\u{206A}b",
+            "א\u{200D}ב", "Аня\u{200C}", "李\u{200D}小", "한\u{200B}국",
+            // Beside a letter of another script, twice, at the end of a word.
+            "ع\u{200D}A", "A\u{200C}ع", "می\u{200C}\u{200C}رود", "علی\u{200C}", "علی\u{200C} رضا", "❤\u{FE0F}\u{FE0F}",
+            "👩\u{200D}", "👩\u{200D}A", "A\u{200D}👩", "👩\u{200D}\u{200D}👩", "葛\u{E0100}\u{E0101}",
+        ])
+    func strayJoiners(_ text: String) {
+        for refusal in refusals(text) {
+            #expect(refusal?.contains("an invisible character, in this place") == true, "\(refusal ?? "accepted")")
+        }
+    }
+
+    @Test("have at most four marks on a letter")
+    func marks() {
+        let marks = { (count: Int) in String(repeating: "\u{330}", count: count) }
+        #expect(refusals("x\(marks(4))y\(marks(4))") == [nil, nil, nil, nil])
+        // Joiners and spacing marks do not begin a letter.
+        for text in ["x\(marks(5))", "x\(marks(60))", "क\(marks(3))\u{93E}\(marks(2))", "\u{94D}ी\(marks(5))क"] {
+            for refusal in refusals(text) {
+                #expect(refusal == "Must have at most 4 marks, such as accents, on a letter.", "\(refusal ?? "accepted")")
+            }
+        }
+        // Vietnamese, Hebrew with all its points, Arabic, Tibetan, Burmese, Thai, an accent that has no composed letter.
+        for text in ["Nguyễn Ệ", "בְּרֵאשִׁ֖ית", "مُحَمَّدٌ", "བསྒྲུབས", "ကြွှေ့", "น้ำผึ้ง", "m̥̄", "Ŝṩ"] {
+            #expect(refusals(text) == [nil, nil, nil, nil], "\(text)")
+        }
     }
 
     @Test("such as “Deleted users” may be chosen")
@@ -92,6 +144,11 @@ struct DeceivingNames {
     @Test("of the host app are made showable")
     func showable() {
         #expect("A\u{202E}b\u{E0041}\n".showable == "A b  ")
+        #expect("A\u{34F}n\u{200B}n\u{FFF9}".showable == "Ann")
+        #expect("x\(String(repeating: "\u{330}", count: 60))".showable == "x\u{330}\u{330}\u{330}\u{330}")
+        #expect("علی\u{200C}رضا 👩‍👧".showable == "علی\u{200C}رضا 👩‍👧")
+        // What is left of a joiner's neighbours does not need it.
+        #expect("A\u{FE0F}\u{200D}👩".showable == "A👩")
         #expect("🏴󠁧󠁢󠁳󠁣󠁴󠁿 \u{200F}x".showable == "🏴󠁧󠁢󠁳󠁣󠁴󠁿  x")
     }
 
