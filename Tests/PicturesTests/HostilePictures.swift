@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -29,6 +30,19 @@ struct HostilePictures {
     private static func png(width: UInt32, height: UInt32, _ chunks: [UInt8]) -> [UInt8] {
         [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
             + chunk("IHDR", width.bigEndianBytes + height.bigEndianBytes + [1, 0, 0, 0, 0]) + chunks
+    }
+
+    /// The beginning of a colour profile, and something else.
+    private static let profile =
+        UInt32(1_000).bigEndianBytes + [UInt8](repeating: 0, count: 32) + Array("acsp".utf8) + html
+
+    private static func profileSegment(_ number: UInt8, of count: UInt8, _ content: [UInt8]) -> [UInt8] {
+        segment(0xe2, Array("ICC_PROFILE\0".utf8) + [number, count] + content)
+    }
+
+    /// zlib without compression, not ended.
+    private static func stored(_ bytes: [UInt8]) -> [UInt8] {
+        [0x78, 1, 0, UInt8(bytes.count), 0, ~UInt8(bytes.count), 0xff] + bytes
     }
 
     private func cleaned(_ bytes: [UInt8]) throws -> [UInt8] { try CleanPicture(cleaning: bytes).bytes }
@@ -85,7 +99,7 @@ struct HostilePictures {
             + Self.html + [0xff, 0] + [0xff, 0xd5] + Self.html
         let frame = Self.frame(0xc0, width: 40, height: 30)
         let adobe = Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 1]
-        let profile = Self.segment(0xe2, Array("ICC_PROFILE\0".utf8) + [1, 1] + Self.html)
+        let profile = Self.profileSegment(1, of: 1, Self.profile)
         let dirty =
             Self.jpegStart + junk + Self.segment(0xee, adobe + Self.html) + junk + profile + junk + frame + junk
             + Self.scan + [1, 2] + junk + Self.scan + [3] + Self.jpegEnd + junk + Self.html
@@ -108,6 +122,111 @@ struct HostilePictures {
         #expect(late.bytes == Self.jpegStart + frame + Self.scan + [1] + end)
         let upright = try CleanPicture(cleaning: Self.jpegStart + exif(.topLeft) + frame + end)
         #expect(upright.bytes == Self.jpegStart + frame + end)
+    }
+
+    @Test("a JPEG's colour profile stays in parts that begin like one and follow each other")
+    func jpegProfiles() throws {
+        let pixels = Self.frame(0xc0, width: 40, height: 30) + Self.scan + [1] + Self.jpegEnd
+        func kept(_ parts: [[UInt8]]) throws -> [UInt8] {
+            let bytes = try cleaned(Self.jpegStart + parts.joined() + pixels)
+            return Array(bytes.dropFirst(2).dropLast(pixels.count))
+        }
+        let first = Self.profileSegment(1, of: 3, Self.profile)
+        let (second, third) = (Self.profileSegment(2, of: 3, Self.html), Self.profileSegment(3, of: 3, Self.html))
+        #expect(try kept([first, second, third]) == first + second + third)
+        #expect(try kept([first, third, second]) == first + second)
+        #expect(try kept([second, third]).isEmpty && kept([first, first]) == first)
+        #expect(try kept([first, Self.profileSegment(2, of: 4, Self.html)]) == first)
+        // No profile, one of no bytes, one of a size or in parts above the bound.
+        let large = UInt32(512 * 1024).bigEndianBytes + Self.profile.dropFirst(4)
+        for content in [Self.html + Self.html, [], Array(Self.profile.prefix(39)), large] {
+            #expect(try kept([Self.profileSegment(1, of: 1, content)]).isEmpty)
+        }
+        #expect(try kept([Self.profileSegment(1, of: 9, Self.profile)]).isEmpty)
+        let late = Self.jpegStart + pixels.dropLast(2)
+        #expect(try cleaned(late + Self.profileSegment(1, of: 1, Self.profile) + Self.jpegEnd) == late + Self.jpegEnd)
+    }
+
+    @Test("a PNG's colour profile stays if it decompresses to the beginning of one, once, below 512 KiB")
+    func pngProfiles() throws {
+        let end = Self.chunk("IDAT", [1]) + Self.chunk("IEND", [])
+        func isKept(_ data: [UInt8]) throws -> Bool {
+            let dirty = Self.png(width: 8, height: 8, Self.chunk("iCCP", data) + end)
+            let bytes = try cleaned(dirty)
+            #expect(bytes == dirty || bytes == Self.png(width: 8, height: 8, end))
+            return bytes == dirty
+        }
+        let name = Array("name\0\0".utf8)
+        #expect(try isKept(name + Self.stored(Self.profile)))
+        #expect(try !isKept(name + Self.stored(Self.html + Self.html)) && !isKept(name + Self.html) && !isKept(name))
+        #expect(try !isKept([]) && !isKept(Self.html) && !isKept(Array("name".utf8) + [0, 1] + Self.stored(Self.profile)))
+        #expect(try !isKept(name + Self.stored(Self.profile) + [UInt8](repeating: 0, count: 512 * 1024)))
+        let profile = Self.chunk("iCCP", name + Self.stored(Self.profile))
+        #expect(
+            try cleaned(Self.png(width: 8, height: 8, profile + profile + end + profile))
+                == Self.png(width: 8, height: 8, profile + end))
+    }
+
+    /// bytes((n * n >> 5) % 40 for n in range(300)) as zlib compresses them: with codes of the data's own, and with Z_FIXED.
+    private static let compressed = [
+        "eNothYG2hBAUABESWiUKtdyW2v//w9139s05M4PQHxgT0nWU8V4MUunRTHbxa0hHhle7EWG91GZ2W3pCvTHt1cP6eEBDVOjJheO8"
+            + "CFfGxVwRk9+XRvrRhtyIeLgEN1M2lIsqG+HNR7dXIucISEzhFzzYVDvt81vMqdJxA6J8RtL96wvR20lNusSSsd4qt0+sQxMO6HQg"
+            + "HS+51t6dfAFmC50LtYVZ4O4l1ibDPe5kKsxVGZHJ36tE5lMENMEvEduX2qm/DQypc5cBubMV2fYAefBA/Ns2c34AqHcU7Q==",
+        "eAFjYAABRkYmJmZmFlY2dg5OLm4eXn4BIWFRMQkpGTkFJRU1BiZWdi4efkERcSlZBWU1RhZ2bj4hUUkZBRUGFg4eAREJGUVVJjZu"
+            + "fhFJOWUGVi4gLa/CxM4rJCGnwsTBJyKloMbKLSQhr8rCLSSpoM7GKyKtzMQlKKnAwCEgASEYOYWklJl5ROXUOQSllFl4xRWYuEXl"
+            + "GLhEoFhUnolHXJGFX0qVQ1iOkUdcmU1IlpFHQoVDRIFFQIaBR1KVS0yZXUSRTViBVUieRVCeRUieVUiBTUSJQ0yFS0KNV5pJQJ5V"
+            + "RJlLkoFfDkhzSzEJKnJIMAgoQAhJRiElbmkWUTV+BU4pZhFVfgUuaVYxBiEVPgUuGTYJJlF1IRV+RQCodxTt",
+    ]
+
+    @Test("decompresses the beginning of everything that zlib has compressed")
+    func inflating() throws {
+        let plain = (0..<300).map { UInt8((($0 * $0) >> 5) % 40) }
+        for text in Self.compressed {
+            let bytes = [UInt8](Data(base64Encoded: text) ?? Data())
+            for count in [1, 40, 299, 300, 400] { #expect(Inflate.first(count, of: bytes[...]) == Array(plain.prefix(count))) }
+            // Cut off or changed anywhere, it returns something or nothing.
+            for length in bytes.indices { #expect(Inflate.first(40, of: bytes[..<length]).count <= 40) }
+        }
+        var random = SplitMix64(freshFor: "compressed data that is none")
+        for _ in 0..<300 {
+            let bytes = [0x78, 1] + (0..<60).map { _ in UInt8(random.below(256)) }
+            #expect(Inflate.first(40, of: bytes[...]).count <= 40)
+        }
+    }
+
+    @Test("a WebP's colour profile goes unless it begins like one, and so does the flag that announces it")
+    func webPProfiles() throws {
+        func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+            Array(type.utf8) + UInt32(data.count).littleEndianBytes + data + (data.count % 2 == 0 ? [] : [0])
+        }
+        func file(_ flags: UInt8, _ chunks: [UInt8]) -> [UInt8] {
+            let body = Array("WEBP".utf8) + chunk("VP8X", [flags, 0, 0, 0, 39, 0, 0, 29, 0, 0]) + chunks
+            return Array("RIFF".utf8) + UInt32(body.count).littleEndianBytes + body
+        }
+        let pixels = chunk("VP8L", [0x2f, 39, 0x40, 7, 0, 1, 2])
+        let (profile, other) = (chunk("ICCP", Self.profile), chunk("ICCP", Self.html + Self.html))
+        #expect(try cleaned(file(0x20, profile + pixels)) == file(0x20, profile + pixels))
+        #expect(try cleaned(file(0x20, profile + other + profile + pixels + profile)) == file(0x20, profile + pixels))
+        for dirty in [other, chunk("ICCP", []), chunk("ICCP", Self.profile + [UInt8](repeating: 0, count: 512 * 1024))] {
+            #expect(try cleaned(file(0x30, dirty + pixels)) == file(0x10, pixels))
+        }
+    }
+
+    @Test("a GIF's colour profile goes: no browser reads it")
+    func gifProfile() throws {
+        let start = Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0]
+        let end: [UInt8] = [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 1, 0x44, 0, 0x3b]
+        let profile = [0x21, 0xff, 11] + Array("ICCRGBG1012".utf8) + [UInt8(Self.profile.count)] + Self.profile + [0]
+        #expect(try cleaned(start + profile + end) == start + end)
+    }
+
+    @Test("a PNG's frames are counted as its first acTL says, as decoders do")
+    func frameCounts() throws {
+        func control(_ count: UInt32) -> [UInt8] { Self.chunk("acTL", count.bigEndianBytes + [0, 0, 0, 0]) }
+        let end = Self.chunk("IDAT", [1]) + Self.chunk("IEND", [])
+        let picture = try CleanPicture(cleaning: Self.png(width: 8, height: 8, control(900) + control(1) + end + control(1)))
+        #expect(picture.header.frameCount == 900)
+        #expect(picture.bytes == Self.png(width: 8, height: 8, control(900) + end))
     }
 
     @Test("a GIF's XMP goes as a whole, with the bytes that end it for readers of blocks")
@@ -188,8 +307,9 @@ struct HostilePictures {
         let jpeg = Self.jpegStart + Self.frame(0xc2, width: 65_500, height: 65_500) + Self.scan + Self.jpegEnd
         #expect(try !CleanPicture(cleaning: jpeg).header.isDrawable)
         // Nothing is ever decompressed.
-        let profile = Self.chunk("iCCP", Array("a\0\0".utf8) + [UInt8](repeating: 0, count: 100_000))
-        let zipBomb = Self.png(width: 8, height: 8, profile + Self.chunk("IDAT", []) + Self.chunk("IEND", []))
+        // Of a compressed profile only the first bytes are read: here those of a profile, then a GiB of zeros.
+        let bomb = Self.chunk("iCCP", Array("a\0\0".utf8) + Self.stored(Self.profile) + [UInt8](repeating: 0, count: 100_000))
+        let zipBomb = Self.png(width: 8, height: 8, bomb + Self.chunk("IDAT", []) + Self.chunk("IEND", []))
         #expect(try cleaned(zipBomb) == zipBomb)
         let manyChunks = Self.png(
             width: 8, height: 8,

@@ -132,11 +132,8 @@ struct GIFFormat: PictureFormat {
         let head = [Code.extension, Code.application, 11] + name
         switch String(decoding: name, as: UTF8.self) {
         case "NETSCAPE2.0", "ANIMEXTS1.0": return next(in: .looping(head))
-        case "ICCRGBG1012":
-            edits.keep(head)
-            return next(in: .keeping)
         default:
-            // XMP is no chain of blocks, but ends in bytes that lead every reader of blocks to its end.
+            // Colour profiles, which no browser reads in a GIF, go as well. XMP is no chain of blocks, but ends in bytes that lead every reader of blocks to its end.
             edits.drop(head.count)
             return next(in: .dropping)
         }

@@ -18,6 +18,7 @@ struct JPEGFormat: PictureFormat {
     private var part = Part.start
     private var size: (width: Int, height: Int)?
     private var orientation: Orientation?
+    private var profile = SegmentedProfile()
     /// Whether the header of a scan is complete: pixels follow.
     private var hasPixels = false
 
@@ -89,7 +90,7 @@ struct JPEGFormat: PictureFormat {
             case _ where Code.isFrame(code): 5
             case Code.app0: JFIF.byteCount
             case Code.app1: length
-            case Code.app2: ICC.name.count
+            case Code.app2: SegmentedProfile.headByteCount
             case Code.app14: Adobe.byteCount
             default: 0
             }
@@ -126,7 +127,7 @@ struct JPEGFormat: PictureFormat {
             try read(frame: bytes)
             edits.keep(old)
             return .keep(rest)
-        case Code.app2 where bytes == ICC.name:
+        case Code.app2 where !hasPixels && profile.continues(with: bytes):
             edits.keep(old)
             return .keep(rest)
         case Code.app0 where bytes.starts(with: JFIF.name) && bytes.count == JFIF.byteCount:
@@ -165,10 +166,6 @@ struct JPEGFormat: PictureFormat {
         static let name = Array("JFIF\0".utf8)
         /// Name, version, unit, densities, and the preview's size.
         static let byteCount = 14
-    }
-
-    private enum ICC {
-        static let name = Array("ICC_PROFILE\0".utf8)
     }
 
     private enum Adobe {

@@ -15,6 +15,7 @@ struct ChunkType: Equatable {
     static let transparency = ChunkType("tRNS")
     static let animation = ChunkType("acTL")
     static let metadata = ChunkType("eXIf")
+    static let profile = ChunkType("iCCP")
     static let end = ChunkType("IEND")
 
     /// A small first letter: decoders that do not know the chunk skip it.
@@ -30,7 +31,7 @@ struct ChunkType: Equatable {
             // Transparent colours, background, and bits that matter.
             "tRNS": 0...256, "bKGD": 1...6, "sBIT": 1...4,
             // Colour space and density.
-            "gAMA": 4...4, "cHRM": 32...32, "sRGB": 1...1, "iCCP": anyLength, "cICP": 4...4, "mDCV": 24...24,
+            "gAMA": 4...4, "cHRM": 32...32, "sRGB": 1...1, "iCCP": 0...ColourProfile.byteCountMax, "cICP": 4...4, "mDCV": 24...24,
             "cLLI": 8...8, "pHYs": 9...9,
             // Animation.
             "acTL": 8...8, "fcTL": 26...26, "fdAT": 4...Int(Int32.max),

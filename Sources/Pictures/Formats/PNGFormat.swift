@@ -11,11 +11,14 @@ struct PNGFormat: PictureFormat {
         case imageHeader
         case animation
         case metadata(rest: Int)
+        case profile(head: [UInt8], rest: Int)
         case end
     }
 
     private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
     private static let lengthMax = Int(Int32.max)
+    /// Enough for the name, the codes of the compressed profile, and its first bytes.
+    private static let profileShown = 1_024
 
     private var part = Part.start
     private var size: (width: Int, height: Int)?
@@ -23,6 +26,9 @@ struct PNGFormat: PictureFormat {
     private var hasAlpha = false
     private var orientation: Orientation?
     private var hasPixels = false
+    private var hasProfile = false
+    /// Whether there is an acTL chunk.
+    private var isAnimated = false
 
     mutating func next(_ bytes: [UInt8], _ edits: inout Edits) throws(UnreadablePicture) -> Step {
         switch part {
@@ -42,6 +48,9 @@ struct PNGFormat: PictureFormat {
             judge(metadata: bytes, rest: rest, &edits)
             part = .chunk
             return .drop(rest)
+        case .profile(let head, let rest):
+            part = .chunk
+            return judge(profile: bytes, head: head, rest: rest, &edits)
         case .end: return .dropRest
         }
         part = .chunkHead
@@ -73,13 +82,24 @@ struct PNGFormat: PictureFormat {
             edits.drop(head.count)
             return .drop(whole)
         }
+        if type == .profile {
+            let shown = min(whole, Self.profileShown)
+            part = .profile(head: head, rest: whole - shown)
+            return .take(shown)
+        }
+        // Decoders read the first one only, before the pixels.
+        if type == .animation, isAnimated || hasPixels {
+            edits.drop(head.count)
+            return .drop(whole)
+        }
         edits.keep(head)
         switch type {
         case .imageHeader:
             guard size == nil else { throw UnreadablePicture("a PNG has two IHDR chunks") }
             part = .imageHeader
             return .take(whole)
-        case .animation where !hasPixels:
+        case .animation:
+            isAnimated = true
             part = .animation
             return .take(whole)
         case .transparency: hasAlpha = true
@@ -105,6 +125,22 @@ struct PNGFormat: PictureFormat {
         else { throw UnreadablePicture("a PNG's IHDR has values that do not exist") }
         size = (width, height)
         hasAlpha = colour & 4 != 0
+    }
+
+    /// `bytes` begin with the data of an iCCP chunk: a name, a zero, the method, compressed data.
+    private mutating func judge(profile bytes: [UInt8], head: [UInt8], rest: Int, _ edits: inout Edits) -> Step {
+        let compressed = bytes.drop { $0 != 0 }.dropFirst()
+        let isProfile =
+            !hasProfile && !hasPixels && compressed.first == 0
+            && ColourProfile.isBegun(
+                by: Inflate.first(ColourProfile.headByteCount, of: compressed.dropFirst()))
+        hasProfile = true
+        guard isProfile else {
+            edits.drop(head.count + bytes.count)
+            return .drop(rest)
+        }
+        edits.keep(head + bytes)
+        return .keep(rest)
     }
 
     /// `bytes` begin with the data of an eXIf chunk, whose length and type have been taken already.

@@ -20,6 +20,7 @@ struct WebPFormat: PictureFormat {
         case features
         case pixels(WebPChunk, rest: Int)
         case metadata(rest: Int)
+        case profile(head: [UInt8], rest: Int)
         case frame(rest: Int, padding: Int)
         case frameChunkNext(rest: Int, padding: Int), frameChunkHead(rest: Int, padding: Int)
     }
@@ -33,6 +34,7 @@ struct WebPFormat: PictureFormat {
     private var frameCount = 0
     private var hasAlpha = false
     private var orientation: Orientation?
+    private var hasProfile = false
 
     /// `known`: what the first pass found, to be written in the second.
     init(rewriting known: WebPHead?) { self.known = known }
@@ -61,6 +63,9 @@ struct WebPFormat: PictureFormat {
             judge(metadata: bytes, rest: rest, &edits)
             part = .chunkNext
             return .drop(rest)
+        case .profile(let head, let rest):
+            part = .chunkNext
+            return judge(profile: bytes, head: head, rest: rest, &edits)
         case .frame(let rest, let padding):
             frameCount += 1
             edits.keep(bytes)
@@ -91,6 +96,18 @@ struct WebPFormat: PictureFormat {
         edits.keep(bytes[0..<4] + size.littleEndianBytes + bytes[8..<12])
     }
 
+    /// `bytes` begin an ICCP chunk, whose head has been taken already.
+    private mutating func judge(profile bytes: [UInt8], head: [UInt8], rest: Int, _ edits: inout Edits) -> Step {
+        guard ColourProfile.isBegun(by: bytes) else {
+            found.cleanFlags = found.cleanFlags.map { $0 & ~Flag.profile }
+            found.cleanRIFFByteCount -= 8 + bytes.count + rest
+            edits.drop(8 + bytes.count)
+            return .drop(rest)
+        }
+        edits.keep(head + bytes)
+        return .keep(rest)
+    }
+
     private mutating func nextChunk(_ edits: inout Edits) -> Step {
         part = .chunkHead
         guard riffRest < 8 else { return .take(8) }
@@ -115,15 +132,22 @@ struct WebPFormat: PictureFormat {
         riffRest -= whole
         dropRestWithoutChunk()
         part = .chunkNext
-        guard let type, stays(type) else {
+        guard let type, stays(type, whole) else {
             if type == .metadata, whole > 0 {
                 let shown = min(whole, Step.takeMax)
                 part = .metadata(rest: whole - shown)
                 return .take(shown)
             }
+            if type == .profile, !hasProfile { found.cleanFlags = found.cleanFlags.map { $0 & ~Flag.profile } }
             found.cleanRIFFByteCount -= 8 + whole
             edits.drop(8)
             return .drop(whole)
+        }
+        if type == .profile {
+            hasProfile = true
+            let shown = min(whole, ColourProfile.headByteCount)
+            part = .profile(head: head, rest: whole - shown)
+            return .take(shown)
         }
         guard whole >= byteCount, byteCount >= type.byteCountMin else {
             throw UnreadablePicture("a WebP chunk has a wrong size")
@@ -144,14 +168,16 @@ struct WebPFormat: PictureFormat {
     }
 
     /// Whether browsers read the chunk at this place. All others go.
-    private func stays(_ type: WebPChunk) -> Bool {
+    private func stays(_ type: WebPChunk, _ byteCount: Int) -> Bool {
         let isAnimated = (found.flags ?? 0) & Flag.animation != 0
         return switch type {
         case .features: found.flags == nil && size == nil
         case .lossy, .lossless: !isAnimated && frameCount == 0
         case .alpha: found.flags != nil && !isAnimated && frameCount == 0
         case .animation, .frame: isAnimated
-        case .profile: found.flags != nil
+        case .profile:
+            found.flags != nil && !hasProfile && frameCount == 0
+                && (1...ColourProfile.byteCountMax).contains(byteCount)
         case .metadata: false
         }
     }
@@ -260,6 +286,7 @@ private enum WebPChunk: String {
 /// Bits of VP8X.
 private enum Flag {
     static let animation: UInt8 = 0x02
+    static let profile: UInt8 = 0x20
     static let xmp: UInt8 = 0x04
     static let exif: UInt8 = 0x08
     static let alpha: UInt8 = 0x10
