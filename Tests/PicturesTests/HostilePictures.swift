@@ -147,7 +147,7 @@ struct HostilePictures {
         #expect(try cleaned(late + Self.profileSegment(1, of: 1, Self.profile) + Self.jpegEnd) == late + Self.jpegEnd)
     }
 
-    @Test("a PNG's colour profile stays if it decompresses to the beginning of one, once, below 512 KiB")
+    @Test("a PNG's colour profile stays once, with a name, before the pixels and below 512 KiB")
     func pngProfiles() throws {
         let end = Self.chunk("IDAT", [1]) + Self.chunk("IEND", [])
         func isKept(_ data: [UInt8]) throws -> Bool {
@@ -158,40 +158,13 @@ struct HostilePictures {
         }
         let name = Array("name\0\0".utf8)
         #expect(try isKept(name + Self.stored(Self.profile)))
-        #expect(try !isKept(name + Self.stored(Self.html + Self.html)) && !isKept(name + Self.html) && !isKept(name))
+        #expect(try !isKept(name))
         #expect(try !isKept([]) && !isKept(Self.html) && !isKept(Array("name".utf8) + [0, 1] + Self.stored(Self.profile)))
         #expect(try !isKept(name + Self.stored(Self.profile) + [UInt8](repeating: 0, count: 512 * 1024)))
         let profile = Self.chunk("iCCP", name + Self.stored(Self.profile))
         #expect(
             try cleaned(Self.png(width: 8, height: 8, profile + profile + end + profile))
                 == Self.png(width: 8, height: 8, profile + end))
-    }
-
-    /// bytes((n * n >> 5) % 40 for n in range(300)) as zlib compresses them: with codes of the data's own, and with Z_FIXED.
-    private static let compressed = [
-        "eNothYG2hBAUABESWiUKtdyW2v//w9139s05M4PQHxgT0nWU8V4MUunRTHbxa0hHhle7EWG91GZ2W3pCvTHt1cP6eEBDVOjJheO8"
-            + "CFfGxVwRk9+XRvrRhtyIeLgEN1M2lIsqG+HNR7dXIucISEzhFzzYVDvt81vMqdJxA6J8RtL96wvR20lNusSSsd4qt0+sQxMO6HQg"
-            + "HS+51t6dfAFmC50LtYVZ4O4l1ibDPe5kKsxVGZHJ36tE5lMENMEvEduX2qm/DQypc5cBubMV2fYAefBA/Ns2c34AqHcU7Q==",
-        "eAFjYAABRkYmJmZmFlY2dg5OLm4eXn4BIWFRMQkpGTkFJRU1BiZWdi4efkERcSlZBWU1RhZ2bj4hUUkZBRUGFg4eAREJGUVVJjZu"
-            + "fhFJOWUGVi4gLa/CxM4rJCGnwsTBJyKloMbKLSQhr8rCLSSpoM7GKyKtzMQlKKnAwCEgASEYOYWklJl5ROXUOQSllFl4xRWYuEXl"
-            + "GLhEoFhUnolHXJGFX0qVQ1iOkUdcmU1IlpFHQoVDRIFFQIaBR1KVS0yZXUSRTViBVUieRVCeRUieVUiBTUSJQ0yFS0KNV5pJQJ5V"
-            + "RJlLkoFfDkhzSzEJKnJIMAgoQAhJRiElbmkWUTV+BU4pZhFVfgUuaVYxBiEVPgUuGTYJJlF1IRV+RQCodxTt",
-    ]
-
-    @Test("decompresses the beginning of everything that zlib has compressed")
-    func inflating() throws {
-        let plain = (0..<300).map { UInt8((($0 * $0) >> 5) % 40) }
-        for text in Self.compressed {
-            let bytes = [UInt8](Data(base64Encoded: text) ?? Data())
-            for count in [1, 40, 299, 300, 400] { #expect(Inflate.first(count, of: bytes[...]) == Array(plain.prefix(count))) }
-            // Cut off or changed anywhere, it returns something or nothing.
-            for length in bytes.indices { #expect(Inflate.first(40, of: bytes[..<length]).count <= 40) }
-        }
-        var random = SplitMix64(freshFor: "compressed data that is none")
-        for _ in 0..<300 {
-            let bytes = [0x78, 1] + (0..<60).map { _ in UInt8(random.below(256)) }
-            #expect(Inflate.first(40, of: bytes[...]).count <= 40)
-        }
     }
 
     @Test("a WebP's colour profile goes unless it begins like one, and so does the flag that announces it")

@@ -17,8 +17,8 @@ struct PNGFormat: PictureFormat {
 
     private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
     private static let lengthMax = Int(Int32.max)
-    /// Enough for the name, the codes of the compressed profile, and its first bytes.
-    private static let profileShown = 1_024
+    /// Enough for the name and the method.
+    private static let profileShown = 128
 
     private var part = Part.start
     private var size: (width: Int, height: Int)?
@@ -127,13 +127,11 @@ struct PNGFormat: PictureFormat {
         hasAlpha = colour & 4 != 0
     }
 
-    /// `bytes` begin with the data of an iCCP chunk: a name, a zero, the method, compressed data.
+    /// `bytes` begin with the data of an iCCP chunk: a name, a zero, the method (0), compressed data. What is compressed
+    /// stays unread: a node runs no decompressor on strangers' bytes.
     private mutating func judge(profile bytes: [UInt8], head: [UInt8], rest: Int, _ edits: inout Edits) -> Step {
-        let compressed = bytes.drop { $0 != 0 }.dropFirst()
-        let isProfile =
-            !hasProfile && !hasPixels && compressed.first == 0
-            && ColourProfile.isBegun(
-                by: Inflate.first(ColourProfile.headByteCount, of: compressed.dropFirst()))
+        let afterName = bytes.drop { $0 != 0 }.dropFirst()
+        let isProfile = !hasProfile && !hasPixels && afterName.first == 0 && afterName.count > 1
         hasProfile = true
         guard isProfile else {
             edits.drop(head.count + bytes.count)
