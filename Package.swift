@@ -156,7 +156,7 @@ let package = Package(
 
         // Archives in one format, in and out: reading lines, staging them, applying them.
         .target(
-            name: "Transfer", dependencies: ["Basics", "Cryptography", "Domain", "Store", "Telemetry"],
+            name: "Transfer", dependencies: ["Basics", "Cryptography", "Domain", "Pictures", "Store", "Telemetry"],
             swiftSettings: settings),
 
         // Writer, tail, mailboxes, caches.
@@ -350,10 +350,9 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Basics", "Credentials", "Cryptography", "DelegatedTokens", "Domain", "Log", "Postgres", "Push",
-                "Service", "ServiceConfiguration", "Store", "Telemetry", "TestSupport", "Transport", "WebClient",
-                httpTypes, logging, nioCore, nioHTTP1, nioPosix,
-                yams,
+                "API", "Basics", "Converters", "Credentials", "Cryptography", "DelegatedTokens", "Domain", "Log",
+                "Postgres", "Push", "Service", "ServiceConfiguration", "Store", "Telemetry", "TestSupport", "Transport",
+                "WebClient", httpTypes, logging, nioCore, nioHTTP1, nioPosix, yams,
             ],
             swiftSettings: testSettings),
 

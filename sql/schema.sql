@@ -47,6 +47,7 @@ CREATE TABLE public.attachments (
     is_moved boolean DEFAULT false NOT NULL,
     thumbnail_is_moved boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    CONSTRAINT attachments_media_type_check CHECK (((media_type IS NOT NULL) OR (state <> ALL (ARRAY[2, 5])))),
     CONSTRAINT attachments_state_check CHECK (((state >= 0) AND (state <= 5)))
 )
 WITH (fillfactor='70');
@@ -498,7 +499,8 @@ CREATE TABLE public.import_attachments (
     thumbnail_size integer,
     thumbnail_digest bytea,
     thumbnail_is_own boolean NOT NULL,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    uploaded_digest bytea
 );
 CREATE TABLE public.import_blocks (
     import_id uuid NOT NULL,
@@ -1039,6 +1041,7 @@ CREATE INDEX holds_of_threads ON public.holds USING btree (thread_id) WHERE ((re
 CREATE INDEX holds_of_users ON public.holds USING btree (user_id) WHERE ((released_at IS NULL) AND (user_id IS NOT NULL));
 CREATE INDEX holds_to_sweep ON public.holds USING btree (released_at) WHERE ((released_at IS NOT NULL) AND (erased_at IS NULL));
 CREATE INDEX hooks_by_user ON public.hooks USING btree (user_id);
+CREATE INDEX import_attachments_by_id ON public.import_attachments USING btree (import_id, id);
 CREATE INDEX import_chunks_by_file ON public.import_chunks USING btree (import_id, attachment_id, variant, n);
 CREATE INDEX mail_codes_by_age ON public.mail_codes USING btree (counted_from);
 CREATE INDEX mails_due ON public.mails USING btree (due_at);

@@ -50,6 +50,7 @@ package struct ImportRun: Sendable {
     /// still there.
     package func finish(_ id: ImportID) async throws -> JSONText {
         if let bad = try await store.checkImport(id) { throw ImportFailure.badLine(bad.line, bad.detail) }
+        try await ImportedFiles(store: store, id: id).prepare()
         for _ in 1..<Self.applyCountMax {
             do {
                 return try await store.applyImport(id, rules: rules, by: actor)

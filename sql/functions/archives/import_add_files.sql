@@ -13,8 +13,9 @@ begin
         due_at, stored_bytes, uploaded_digest, media_type, size, digest, width, height, thumbhash, thumbnail_type,
         thumbnail_size, thumbnail_digest, thumbnail_is_own, created_at)
     select a.id, a.owner_id, a.name, a.declared_type, 2, nextval('attachment_turns'), a.size, p_now, a.size, p_unused_s,
-        p_now + make_interval(secs => p_unused_s), a.size + coalesce(a.thumbnail_size, 0), a.digest, a.media_type, a.size,
-        a.digest, a.width, a.height, a.thumbhash, a.thumbnail_type, a.thumbnail_size, a.thumbnail_digest,
+        p_now + make_interval(secs => p_unused_s), a.size + coalesce(a.thumbnail_size, 0),
+        coalesce(a.uploaded_digest, a.digest), coalesce(a.media_type, 'application/octet-stream'), a.size, a.digest,
+        a.width, a.height, a.thumbhash, a.thumbnail_type, a.thumbnail_size, a.thumbnail_digest,
         a.thumbnail_is_own, least(a.created_at, p_now)
     from import_new_files a order by a.id;
     perform import_add_bytes(p_import, a.id, v.variant)

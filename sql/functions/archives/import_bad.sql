@@ -122,7 +122,7 @@ begin
 end $$;
 
 -- Returns: attachments whose bytes are missing or others than declared, bytes of no attachment, and messages with
--- unknown attachments. Attachments that exist here already are not read.
+-- unknown attachments. Attachments that exist here already are read only for messages of new threads.
 create or replace function import_bad_files(p_import uuid) returns table (line bigint, detail text)
 language plpgsql stable
 set work_mem = '64MB' set jit = off
@@ -149,13 +149,18 @@ begin
         and (coalesce(b.size, 0), coalesce(b.digest, sha256(''))) is distinct from (v.size, v.digest)
         and not exists (select from attachments e where e.id = a.id)
     union all
-    select x.line, format('There is no attachment %s, in the archive or here.', x.id)
+    select x.line, case when not x.is_here then format('There is no attachment %s in the archive.', x.id)
+        else format('The attachment %s exists here already, and the archive does not have its bytes.', x.id) end
     from (
-        select m.line, n.id from import_messages m cross join lateral unnest(m.attachments) n (id)
-        where m.import_id = p_import and m.attachments is not null
-        union all
-        select e.line, n.id from import_versions e cross join lateral unnest(e.attachments) n (id)
-        where e.import_id = p_import and e.attachments is not null) x
-    where not exists (select from import_attachments a where a.import_id = p_import and a.id = x.id)
-        and not exists (select from attachments a where a.id = x.id and a.state = 2);
+        select n.line, n.id, exists (select from attachments e where e.id = n.id and e.state <> 4) as is_here,
+            not exists (select from threads t where t.id = n.thread_id) as is_new
+        from (
+            select m.line, m.thread_id, n.id from import_messages m cross join lateral unnest(m.attachments) n (id)
+            where m.import_id = p_import and m.attachments is not null
+            union all
+            select e.line, e.thread_id, n.id from import_versions e cross join lateral unnest(e.attachments) n (id)
+            where e.import_id = p_import and e.attachments is not null) n) x
+    -- To a thread that exists nothing is added.
+    where case when x.is_here then x.is_new and not import_has_bytes(p_import, x.id)
+        else not exists (select from import_attachments a where a.import_id = p_import and a.id = x.id) end;
 end $$;

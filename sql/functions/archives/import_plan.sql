@@ -83,9 +83,11 @@ begin
     where b.import_id = p_import;
 end $$;
 
--- Returns: whether a picture can be kept: a URL, or an attachment that is a picture, in the archive or here.
+-- Returns: whether a picture can be kept: a URL, or an attachment of the archive that is a picture.
 create or replace function import_is_picture(p_import uuid, p_image text) returns boolean
-language plpgsql stable as $$
+language plpgsql stable
+set enable_seqscan = off
+as $$
 declare
     v_id uuid;
 begin
@@ -93,9 +95,12 @@ begin
         return true;
     end if;
     v_id := substr(p_image, 12)::uuid;
-    return exists (select from attachments a where a.id = v_id and a.state = 2 and a.media_type like 'image/%')
-        or exists (select from import_attachments a
-            where a.import_id = p_import and a.id = v_id and a.media_type like 'image/%');
+    if exists (select from attachments a where a.id = v_id) then
+        return (select a.media_type from attachments a where a.id = v_id) like 'image/%'
+            and import_has_bytes(p_import, v_id);
+    end if;
+    return exists (select from import_attachments a
+        where a.import_id = p_import and a.id = v_id and a.media_type like 'image/%');
 end $$;
 
 -- Decides about threads: `new`, `existing`, or `refused`, because the two people of a direct thread have another one
