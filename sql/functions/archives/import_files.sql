@@ -54,19 +54,26 @@ begin
     values (p_import, p_line, p_id, 2, p_n, p_data);
 end $$;
 
--- Records what the service found of files: their types, and the sizes of readable pictures (null for others).
+-- Records what the service found of files: their types, and the sizes of readable pictures (null for others). The import
+-- counts as touched.
+-- Fails: PY409 import_ended.
+-- Locks: the import
 create or replace function import_files_put(
     p_import uuid, p_ids uuid[], p_types text[], p_widths int[], p_heights int[]) returns void
 language plpgsql volatile
 set enable_seqscan = off
 as $$
 begin
+    perform import_lock(p_import);
+    update imports i set touched_at = stamp() where i.id = p_import;
     update import_attachments a set media_type = f.media_type, width = f.width, height = f.height
     from unnest(p_ids, p_types, p_widths, p_heights) f (id, media_type, width, height)
     where a.import_id = p_import and a.id = f.id;
 end $$;
 
 -- Puts the staged pieces of variant 2 in the place of the variant's.
+-- Fails: PY409 import_ended.
+-- Locks: the import
 create or replace function import_file_replace(
     p_import uuid, p_id uuid, p_variant smallint, p_media_type text, p_size bigint, p_digest bytea) returns void
 language plpgsql volatile
