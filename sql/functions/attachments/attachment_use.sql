@@ -5,7 +5,7 @@
 -- part in their owner's quota. The others count for an account that uses them (attachment_pass). Call it after deleting
 -- uses.
 -- Locks: the attachments by id
--- Costs: an index probe or two for each use of an attachment, up to 1,000
+-- Costs: an index probe or two for each use of an attachment, up to 100
 create or replace function attachment_settle(p_ids uuid[]) returns void
 language plpgsql volatile
 set enable_seqscan = off
@@ -41,7 +41,7 @@ begin
 end $$;
 
 -- Makes the sender of the oldest message with a ready attachment its owner if its owner does not use it any more.
--- Otherwise those who forward a file could fill the quota of an account that cannot delete it. Looks at 1,000 uses at
+-- Otherwise those who forward a file could fill the quota of an account that cannot delete it. Looks at 100 uses at
 -- most: among so many forwarded ones, a use of the owner's may be missed.
 -- Locks: the caller holds the attachment
 create or replace function attachment_pass(p_id uuid) returns void
@@ -54,7 +54,7 @@ declare
 begin
     if v_owner is not null then
         select array_agg(coalesce(x.user_id, v_owner) order by x.at) into v_users
-        from (select * from attachment_uses u where u.attachment_id = p_id and u.kind <> 'held' limit 1000) u
+        from (select * from attachment_uses u where u.attachment_id = p_id and u.kind <> 'held' limit 100) u
         cross join lateral attachment_user(u::attachment_uses) x;
         if not v_owner = any (v_users) then
             update attachments a set owner_id = v_users[1] where a.id = p_id;
