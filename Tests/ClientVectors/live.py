@@ -22,11 +22,10 @@ import urllib.parse
 import uuid
 
 from comparison import differences
-from reference_client import State, first_visible
+from reference_client import State, first_visible, wait_after
 
 # Whatever happens, the run ends: a call is repeated for so many seconds.
 RETRY_SECONDS = 120
-BACK_OFF_MAX_SECONDS = 2
 # The shares of answers that a device loses with its connection, and of polls after which its app restarts.
 LOST_SHARE = 0.03
 RESTART_SHARE = 0.05
@@ -54,7 +53,7 @@ class Caller:
     def call(self, method, path, body=None, seconds=10):
         """Repeats a call until it is answered. Every call here may be repeated: messages have ids of the client."""
         deadline = time.monotonic() + RETRY_SECONDS
-        pause = 1 / 8
+        failures = 0
         while True:
             status, answer, retry_after = self.attempt(method, path, body, seconds)
             Caller.statuses[status] += 1
@@ -62,9 +61,9 @@ class Caller:
                 return answer
             if status not in (0, 408, 429, 500, 503) or time.monotonic() > deadline:
                 raise Refusal(status, answer)
+            failures += 1
             self.nodes.append(self.nodes.pop(0))
-            time.sleep(min(retry_after or random.uniform(pause / 2, pause), BACK_OFF_MAX_SECONDS))
-            pause = min(2 * pause, BACK_OFF_MAX_SECONDS)
+            time.sleep(wait_after(failures, status, retry_after, random.random()))
 
     def attempt(self, method, path, body, seconds):
         """One try: the status (0: no answer), the body, and Retry-After."""

@@ -3,6 +3,11 @@
 docs/client-guide.md explains every rule. replay.py compares this state with the client vectors, live.py with nodes.
 """
 
+import collections
+
+# Waits after failures, in seconds: the longest ones while somebody looks and otherwise, and the longest after the first.
+LONGEST_WAIT, LONGEST_WAIT_UNWATCHED, LONGEST_FIRST_WAIT = 4, 16, 2
+
 SETTINGS = ("muted_until", "archived", "pinned", "hidden_before_seq")
 PRESENCE = ("presence", "last_seen_at")
 
@@ -262,3 +267,17 @@ def renamed(person, user):
     if not person or person["id"] != user["id"]:
         return person
     return person | {key: user[key] for key in person if key in user and key not in PRESENCE}
+
+
+def wait_after(failures, status, retry_after, random, is_watched=True):
+    """Seconds to wait after `failures` failures in a row, the last with this status. `random` is 0 to 1."""
+    longest = LONGEST_WAIT if is_watched else LONGEST_WAIT_UNWATCHED
+    if retry_after and status == 429:
+        least, most = retry_after, retry_after + LONGEST_FIRST_WAIT
+    elif retry_after:
+        least, most = min(retry_after, longest / 2), longest
+    elif failures == 1:
+        least, most = 0, LONGEST_FIRST_WAIT
+    else:
+        least, most = longest / 2, longest
+    return least + (most - least) * random

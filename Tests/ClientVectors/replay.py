@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Replays client vectors (README.md) through the reference client.
+"""Replays client vectors (README.md) through the reference client, and checks its waits.
 
     replay.py Tests/ClientVectors/*.json
 
@@ -7,10 +7,13 @@ Prints the first difference of each vector that has one, and exits with 1 then.
 """
 
 import json
+import os
 import sys
 
 from comparison import differences, shown_members
-from reference_client import State
+from reference_client import State, wait_after
+
+WAITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "waits", "waits.json")
 
 
 class Replay:
@@ -94,8 +97,29 @@ def main(paths):
         for line in lines:
             print(f"{path}: {line}")
     print(f"{len(paths) - failed} of {len(paths)} vectors replayed without a difference")
-    return 1 if failed else 0
+    return 1 if failed or waits else 0
 
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
+def wrong_waits():
+    """The waits after failures that are not as in waits.json."""
+    with open(WAITS, encoding="utf-8") as file:
+        cases = json.load(file)["cases"]
+    lines = []
+    for case in cases:
+        failures = 0
+        for failure in case["failures"]:
+            failures += 1
+            place = failure["status"], failure.get("retry_after"), failure["random"], case["watched"]
+            wait = round(1000 * wait_after(failures, *place))
+            if wait != failure["wait_ms"]:
+                lines.append(f"{case['about']}: {wait} ms instead of {failure['wait_ms']} ms")
+            if failure.get("then") == "success":
+                failures = 0
+    return lines
+
+
+    waits = wrong_waits()
+    for line in waits:
+        print(f"{WAITS}: {line}")

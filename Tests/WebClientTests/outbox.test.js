@@ -120,11 +120,11 @@ Deno.test('a final refusal fails its message only; a retry sends it last, a disc
 
 Deno.test('503 with Retry-After delays a message and repeats it', async () => {
     const { server, chat, thread } = await twoPeople();
-    server.refuseOnce('POST /v1/threads', 503, 'overloaded', { retryAfter: 5 });
+    server.refuseOnce('POST /v1/threads', 503, 'overloaded', { retryAfter: 60 });
     const begin = Date.now();
     await chat.send(thread.id, { text: 'patient' });
     await eventually(() => thread.messages.length === 1);
-    assert.equal(Date.now() - begin, 5000);
+    assert.ok(Date.now() - begin >= 2000 && Date.now() - begin <= 4000, String(Date.now() - begin));
     chat.close();
 });
 

@@ -28,23 +28,53 @@ struct Waiting {
         #expect(await !waiting.value)
     }
 
-    @Test("Waits grow to a minute, and a success starts again")
-    func backoff() {
-        var backoff = Backoff()
-        var waits: [Duration] = []
-        for _ in 0..<10 { waits.append(backoff.failed(.noAnswer("cut"))) }
-        #expect(waits[0] >= .milliseconds(500) && waits[0] <= .seconds(1))
-        #expect(waits[9] >= .seconds(30) && waits[9] <= .seconds(60))
-        backoff.succeeded()
-        #expect(backoff.failed(.noAnswer("cut")) <= .seconds(1))
+    @Test("Waits after failures are those of the client guide")
+    func waits() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../ClientVectors/waits/waits.json")
+        let cases = try #require(try JSONValue(json: Data(contentsOf: file))["cases"]?.array)
+        // An SDK that runs is one that somebody looks at: an app in the background suspends it.
+        let watched = cases.filter { $0["watched"]?.bool == true }
+        #expect(watched.count >= 5)
+        for example in watched {
+            var backoff = Backoff()
+            for failure in example["failures"]?.array ?? [] {
+                let wait = backoff.failed(Self.error(failure), random: Self.number(failure["random"]))
+                #expect(wait == .milliseconds(failure["wait_ms"]?.int ?? -1), "\(example["about"]?.string ?? "")")
+                if failure["then"]?.string == "success" { backoff.succeeded() }
+            }
+        }
     }
 
-    @Test("A server that names a time is believed, with some spread")
-    func retryAfter() {
-        var backoff = Backoff()
-        let answer = HTTPResponse(status: 503, headers: ["retry-after": "7"], body: Data())
-        let wait = backoff.failed(.refused(Problem(answer)))
-        #expect(wait >= .seconds(7) && wait <= .seconds(8))
+    private static func number(_ value: JSONValue?) -> Double {
+        switch value {
+        case .integer(let number): Double(number)
+        case .number(let number): number
+        default: .nan
+        }
+    }
+
+    private static func error(_ failure: JSONValue) -> ParleyError {
+        guard let status = failure["status"]?.int, status > 0 else { return .noAnswer("cut") }
+        let headers = failure["retry_after"]?.int.map { ["retry-after": "\($0)"] } ?? [:]
+        return .refused(Problem(HTTPResponse(status: status, headers: headers, body: Data())))
+    }
+
+    @Test("10,000 clients that lose their node together do not return in the same second")
+    func spread() {
+        // Each client tries from its first failure on. The node is back after some seconds.
+        for (away, attemptsMax) in [(0.0, 5_500), (1.5, 4_500), (60, 4_000)] {
+            var returns: [Double] = []
+            for _ in 0..<10_000 {
+                var backoff = Backoff()
+                var now = 0.0
+                repeat { now += backoff.failed(.noAnswer("cut")) / .seconds(1) } while now < away
+                returns.append(now)
+            }
+            #expect(returns.allSatisfy { $0 - away <= 4 }, "all are back within 4 s after \(away) s")
+            let perSecond = Dictionary(grouping: returns) { Int($0 - away) }.mapValues(\.count)
+            #expect(perSecond.values.allSatisfy { $0 <= attemptsMax }, "\(away) s: \(perSecond)")
+        }
     }
 
     @Test("A pause ends at once when something asks for a retry")

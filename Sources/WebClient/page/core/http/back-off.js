@@ -1,20 +1,44 @@
 // Waits between tries.
 
-/** Waits between tries: after failure n, a random time between half and all of min(2ⁿ s, 60 s); never less than the
- * server's `Retry-After`. */
+/** The longest wait in seconds, but for 429: while somebody looks at a page, and otherwise. */
+const longest = { seen: 4, hidden: 16 };
+
+/** The longest wait after the first failure, and the spread after a 429, in seconds. */
+const first = 2;
+
+/** The client guide's rule (Waits after a failure): a random time up to 2 s after the first failure, between half of the
+ * longest wait and all of it after each further one. `Retry-After` counts for half of the longest wait at most, and in full
+ * with 429. So the page is back within 5 s after a node serves again, or 20 s if nobody looks, however long it was away. */
 export class BackOff {
     #failures = 0;
+    #isSeen;
+    #random;
+
+    /** @param {{isSeen?: () => boolean, random?: () => number}} [options] `isSeen`: whether somebody looks; `random`
+     * returns 0 to 1 */
+    constructor({ isSeen = () => true, random = Math.random } = {}) {
+        this.#isSeen = isSeen;
+        this.#random = random;
+    }
 
     reset() {
         this.#failures = 0;
     }
 
     /** Counts a failure and returns the wait in milliseconds.
-     * @param {{retryAfter?: number | null}} [problem] */
+     * @param {{status?: number, retryAfter?: number | null}} [problem] */
     next(problem) {
-        const most = Math.min(2 ** this.#failures, 60) * 1000;
         this.#failures += 1;
-        return Math.max(most * (0.5 + Math.random() / 2), (problem?.retryAfter ?? 0) * 1000);
+        const [least, most] = this.#range(problem);
+        return (least + (most - least) * this.#random()) * 1000;
+    }
+
+    /** @param {{status?: number, retryAfter?: number | null}} [problem] @returns {[number, number]} in seconds */
+    #range({ status, retryAfter } = {}) {
+        const most = this.#isSeen() ? longest.seen : longest.hidden;
+        if (retryAfter && status === 429) return [retryAfter, retryAfter + first];
+        if (retryAfter) return [Math.min(retryAfter, most / 2), most];
+        return this.#failures === 1 ? [0, first] : [most / 2, most];
     }
 }
 

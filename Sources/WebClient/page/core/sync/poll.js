@@ -21,11 +21,15 @@ export class Poll {
     #onConnection;
     #onPassing;
     #onFailure;
-    #backOff = new BackOff();
+    #backOff = new BackOff({ isSeen: () => this.#isSeen });
     /** Ends the current request or wait. */
     #turn = new AbortController();
     #isConnected = false;
     #isPaused = false;
+    /** Whether everything is loaded that no event carries. */
+    #isComplete = false;
+    /** Whether somebody looks at a tab. */
+    #isSeen = true;
 
     /** @param {{store: import('../store/schema.js').Store, http: import('../http/http.js').HTTP,
      * onConnection: (connection: Connection) => void, onPassing: (events: Event[]) => void,
@@ -86,16 +90,23 @@ export class Poll {
         this.#turn.abort();
     }
 
-    /** Polls only when nudged. The server sends alerts to devices that do not poll. */
+    /** Nobody looks: waits after failures are longer. */
+    hide() {
+        this.#isSeen = false;
+    }
+
+    /** Nobody looks: polls only when nudged. The server sends alerts to devices that do not poll. */
     pause() {
+        this.hide();
         this.#isPaused = true;
         this.#turn.abort();
     }
 
     resume() {
-        if (!this.#isPaused) return;
+        const isAway = this.#isPaused || !this.#isSeen && !this.#isConnected;
+        this.#isSeen = true;
         this.#isPaused = false;
-        this.nudge();
+        if (isAway) this.nudge();
     }
 
     /** @param {boolean} isConnected @param {Connection} connection */
@@ -111,12 +122,10 @@ export class Poll {
     async #waitAfter(problem, turn, signal) {
         // The hint that ended the request is no failure.
         if (turn.signal.aborted) return;
-        const wasConnected = this.#isConnected;
-        const isSilent = problem.status === 0;
-        // A node that restarts breaks its connections: the next try, which comes at once, often succeeds.
-        this.#connect(false, isSilent && !wasConnected ? 'offline' : 'connecting');
-        const wait = wasConnected && isSilent ? 200 + Math.random() * 200 : this.#backOff.next(problem);
-        await sleep(wait, signal, turn.signal);
+        // A node that restarts breaks its connections: the next try often succeeds.
+        const isSilent = problem.status === 0 && !this.#isConnected;
+        this.#connect(false, isSilent ? 'offline' : 'connecting');
+        await sleep(this.#backOff.next(problem), signal, turn.signal);
     }
 
     /** @param {string} cursor

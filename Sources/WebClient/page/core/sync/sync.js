@@ -105,16 +105,18 @@ export class Sync {
         this.#poll.resume();
     }
 
-    /** Pauses the poll while no tab can be seen and alerts are on.
+    /** Notices that no tab can be seen. While alerts are on, the poll pauses then.
      * @param {AbortSignal} signal */
-    async #pauseUnseen(signal) {
+    async #watchTabs(signal) {
         while (!signal.aborted) {
             await sleep(20_000, signal);
-            if (!isHidden() || !this.#options.hasAlerts()) continue;
+            if (!isHidden()) continue;
             this.#isSeen = false;
             this.#options.tabs.send({ kind: 'roll-call' });
             await sleep(1000, signal);
-            if (!this.#isSeen && !signal.aborted) this.#poll.pause();
+            if (this.#isSeen || signal.aborted) continue;
+            if (this.#options.hasAlerts()) this.#poll.pause();
+            else this.#poll.hide();
         }
     }
 
@@ -132,7 +134,7 @@ export class Sync {
                         this.#poll.run(session.user.id, running),
                         this.#outbox.run(running),
                         this.#readMarks.run(running),
-                        this.#pauseUnseen(running),
+                        this.#watchTabs(running),
                     ]);
                 }
                 await sleep(forever, running);
