@@ -3,9 +3,6 @@
 import { HTTP } from './http/http.js';
 import { problemOf } from './http/problem.js';
 import { LiveValue } from './live.js';
-import { foldMessage } from './state/fold.js';
-import { commit, commitThread } from './sync/commit.js';
-import { dropReadMark } from './sync/read-marks.js';
 import { LateStore } from './store/open.js';
 
 /** @typedef {import('./types.js').Person} Person */
@@ -20,6 +17,8 @@ export class Calls {
 
     /** @type {Promise<void> | null} */
     #renewal = null;
+    /** How often the list of blocked people was requested. */
+    #blockLoads = 0;
 
     /** @param {{origin?: string, fetch?: typeof fetch}} [options] */
     constructor(options) {
@@ -40,11 +39,13 @@ export class Calls {
 
     /** @protected */
     async loadBlocks() {
+        const number = this.#blockLoads += 1;
         try {
             const blocks = await this.http.list('/v1/users/me/blocks', 'blocks');
-            this.blocks.set(blocks.map(({ user }) => user));
+            // A later request may have been answered sooner.
+            if (number === this.#blockLoads) this.blocks.set(blocks.map(({ user }) => user));
         } catch {
-            // Offline: the list stays unknown.
+            // Offline: the list is loaded again when the connection is back.
         }
     }
 
@@ -65,6 +66,7 @@ export class Calls {
     /** A read mark that is under way is waited for: arriving later, it would undo this.
      * @param {string} threadID @param {number} seq */
     async markUnread(threadID, seq) {
+        const { dropReadMark } = await import('./sync/answers.js');
         await dropReadMark(this.store, threadID);
         await this.http.put(`/v1/threads/${threadID}/unread`, { from: seq });
     }
@@ -86,10 +88,11 @@ export class Calls {
         }
     }
 
-    /** Stores a message that the server has just returned, unless its event came first.
-     * @param {Message} message */
-    async storeMessage(message) {
-        await commit(this.store, (reader) => foldMessage(message, reader));
+    /** @param {Message} message @param {string} text
+     * @returns {Promise<boolean>} false: a moderator must approve the edit first */
+    async edit(message, text) {
+        const { edit } = await import('./sync/answers.js');
+        return await edit(this.store, this.http, message, text);
     }
 
     /** @param {Message} message @param {string} emoji @param {boolean} isPut */
@@ -113,11 +116,12 @@ export class Calls {
         return this.#renewal;
     }
 
-    /** Stores a thread that the server has just returned, unless its event came first. Returns the thread.
-     * @param {Thread} thread */
-    async storeThread(thread) {
-        const known = await this.store.read(['threads'], (tx) => tx.get('threads', thread.id));
-        if (!known) await commitThread(this.store, thread);
+    /** Makes a call that returns a thread, and stores the thread, unless its event came first.
+     * @param {() => Promise<Thread>} request
+     * @returns {Promise<Thread>} */
+    async storeThread(request) {
+        const { commitNewThread } = await import('./sync/answers.js');
+        const thread = await commitNewThread(this.store, this.http, request);
         await this.readThread(thread.id);
         return thread;
     }

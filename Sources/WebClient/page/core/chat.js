@@ -372,6 +372,7 @@ export class Chat extends Calls {
         this.connection.set(connection);
         if (!isBack) return;
         for (const timeline of this.#timelines) timeline.reconnected();
+        if (this.blocks.hasSubscribers) void this.loadBlocks();
         this.#passing.refresh();
     }
 }

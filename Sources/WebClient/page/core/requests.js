@@ -62,13 +62,13 @@ export async function findRooms(chat, query) {
  * @param {{kind: 'direct' | 'group', title?: string, members: string[], invite?: boolean}} thread
  * @returns {Promise<Thread>} */
 export async function createThread(chat, thread) {
-    return await chat.storeThread(await chat.http.post('/v1/threads', thread));
+    return await chat.storeThread(() => chat.http.post('/v1/threads', thread));
 }
 
 /** @param {Chat} chat
  * @param {string} title @returns {Promise<Thread>} */
 export async function joinRoom(chat, title) {
-    return await chat.storeThread(await chat.http.call('POST', '/v1/rooms', { json: { title }, tries: 3 }));
+    return await chat.storeThread(() => chat.http.call('POST', '/v1/rooms', { json: { title }, tries: 3 }));
 }
 
 /** @param {Chat} chat
@@ -128,22 +128,6 @@ export async function search(chat, query, threadID) {
  * @param {{muted_until?: string | null, archived?: boolean, pinned?: boolean, hidden_before_seq?: number}} change */
 export async function updateSettings(chat, threadID, change) {
     await chat.http.patch(`/v1/threads/${threadID}/settings`, change);
-}
-
-/** @param {Chat} chat
- * @param {Message} message @param {string} text
- * @returns {Promise<boolean>} false: a moderator must approve the edit first */
-export async function editMessage(chat, message, text) {
-    const { attachments, ...rest } = message.payload ?? {};
-    const payload = {
-        ...rest,
-        text,
-        ...(attachments ? { attachments: attachments.map(({ id }) => ({ id })) } : {}),
-    };
-    const edited = await chat.http.patch(pathOf(message), { payload });
-    if (edited.state === 'pending') return false;
-    await chat.storeMessage(edited);
-    return true;
 }
 
 /** @param {Chat} chat

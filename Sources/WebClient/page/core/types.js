@@ -143,13 +143,13 @@
  * @property {(messageID: string) => Promise<void>} discard also cancels a message that is being sent
  * @property {(threadID: string, messageID: string) => Promise<Message | null>} message one message, such as the original
  * of a reply: from the store, else from the server; null if it does not exist for the caller
- * @property {(message: Message) => Promise<void>} storeMessage stores a message that the server has just returned
+ * @property {(message: Message, text: string) => Promise<boolean>} edit false: a moderator must approve the edit first
  * @property {(message: Message, emoji: string, isPut: boolean) => Promise<void>} react
  * @property {(threadID: string, seq: number) => void} markRead the message has been in view; calls are combined
  * @property {(threadID: string, seq: number) => Promise<void>} markUnread
  * @property {(threadID: string) => void} reportTyping one request each 4 s at most
  * @property {Live<Person[]>} blocks
- * @property {(thread: Thread) => Promise<Thread>} storeThread stores a thread that the server has just returned
+ * @property {(request: () => Promise<Thread>) => Promise<Thread>} storeThread makes a call that returns a thread, and stores it
  * @property {(userID: string) => Promise<void>} block
  * @property {(userID: string) => Promise<void>} unblock
  * @property {(messages: 'keep' | 'erase') => Promise<void>} eraseAccount

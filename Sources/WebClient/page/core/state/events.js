@@ -4,7 +4,7 @@
 /** @import { WorkingSet } from './working-set.js' */
 
 import { withMarks, withMember, withRenamedMember } from './members.js';
-import { fromEvent, renamed, withReaction } from './message.js';
+import { renamed, withKnown, withReaction } from './message.js';
 import { withoutBelow } from './ranges.js';
 import * as changed from './thread.js';
 
@@ -27,7 +27,7 @@ const threadChanges = {
 
     'message.created': async (thread, message, userID, records) => {
         const known = await records.message(thread.id, message.seq);
-        records.putMessage(fromEvent(message, known?.id === message.id ? known : undefined));
+        records.putMessage(withKnown(message, known));
         const members = await records.members(thread.id);
         if (members && message.sender) {
             // Sending a message marks everything before it as read, and leaves the times of the marks.
@@ -40,7 +40,7 @@ const threadChanges = {
     'message.updated': async (thread, message, _userID, records) => {
         const known = await records.message(thread.id, message.seq);
         if (!known) return;
-        records.putMessage(fromEvent(message, known));
+        records.putMessage(withKnown(message, known));
         await putWithLastMessage(thread, records);
     },
 
@@ -49,7 +49,7 @@ const threadChanges = {
             records.deleteMessage(thread.id, data.seq);
             return await putWithLastMessage(changed.withCounts(thread, data), records);
         }
-        if (await records.message(thread.id, data.seq)) records.putMessage(fromEvent(data, undefined));
+        if (await records.message(thread.id, data.seq)) records.putMessage(withKnown(data, undefined));
         await putWithLastMessage(changed.discounting(thread, data, userID), records);
     },
 

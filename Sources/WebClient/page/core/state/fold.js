@@ -3,7 +3,7 @@
 /** @import { Reader, Changes, Event, Thread, Message, Member, Account } from './records.js' */
 
 import { apply, putRenamedEverywhere, putWithLastMessage } from './events.js';
-import { isAsRecent, keepingPayload } from './message.js';
+import { isAsRecent, withKnown } from './message.js';
 import { withRange } from './ranges.js';
 import { fromInbox } from './thread.js';
 import { WorkingSet } from './working-set.js';
@@ -135,12 +135,12 @@ async function putInboxThread(thread, records) {
     await putWithLastMessage(stored, records);
 }
 
-/** Stores a message as the server returns it, and keeps the payload that only the device still has.
+/** Stores a message as the server returns it.
  * @param {Message} message
  * @param {WorkingSet} records
  */
 async function putArchived(message, records) {
-    records.putMessage(keepingPayload(message, await records.message(message.thread_id, message.seq)));
+    records.putMessage(withKnown(message, await records.message(message.thread_id, message.seq)));
 }
 
 /**

@@ -23,12 +23,20 @@ export function withMarks(members, { user_id, read_seq, delivered_seq, read_at, 
     return members.map((member) => {
         if (member.user.id !== user_id) return member;
         const changed = { ...member };
-        if (read_seq > member.read_seq) Object.assign(changed, { read_seq, read_at: read_at ?? member.read_at });
-        if (delivered_seq > member.delivered_seq) {
+        if (isLater(read_seq, read_at, member.read_seq, member.read_at)) {
+            Object.assign(changed, { read_seq, read_at: read_at ?? member.read_at });
+        }
+        if (isLater(delivered_seq, delivered_at, member.delivered_seq, member.delivered_at)) {
             Object.assign(changed, { delivered_seq, delivered_at: delivered_at ?? member.delivered_at });
         }
         return changed;
     });
+}
+
+/** A message moves its sender's mark and brings no time. A receipt made at that moment follows with the time.
+ * @param {number} seq @param {string | null | undefined} at @param {number} knownSeq @param {string | null | undefined} knownAt */
+function isLater(seq, at, knownSeq, knownAt) {
+    return seq > knownSeq || seq === knownSeq && (at ?? '') > (knownAt ?? '');
 }
 
 /** The members after a `user.updated`.

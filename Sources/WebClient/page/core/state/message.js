@@ -2,29 +2,22 @@
 
 /** @import { Message, Person } from './records.js' */
 
-/** A message of an event as the archive would return it. Events do not say which reactions are the user's own.
+/** A message of the server as the archive would return it, with what only the device knows. Events and the answers of sends
+ * and edits do not say which reactions are the user's own. Once all devices have a message, the server forgets its payload,
+ * and the device's copy may be the last one.
  * @param {Message} message
- * @param {Message | undefined} known the stored message, whose own reactions are kept
+ * @param {Message | undefined} known the stored message at its place
  * @returns {Message}
  */
-export function fromEvent(message, known) {
+export function withKnown(message, known) {
+    const same = known?.id === message.id ? known : undefined;
     /** @type {Message['reactions']} */
     const reactions = {};
-    for (const [emoji, { count }] of Object.entries(message.reactions)) {
-        reactions[emoji] = { count, me: known?.reactions[emoji]?.me === true };
+    for (const [emoji, { count, me = same?.reactions[emoji]?.me === true }] of Object.entries(message.reactions)) {
+        reactions[emoji] = { count, me };
     }
-    return keepingPayload({ ...message, reactions }, known);
-}
-
-/** The message with the payload of the stored one, if the server has forgotten the payload: the device's copy may be the
- * last one.
- * @param {Message} message
- * @param {Message | undefined} known
- * @returns {Message}
- */
-export function keepingPayload(message, known) {
     const isForgotten = message.payload === null && message.deleted_at === null;
-    return isForgotten && known?.id === message.id ? { ...message, payload: known.payload } : message;
+    return { ...message, ...(isForgotten && same ? { payload: same.payload } : {}), reactions };
 }
 
 /** Whether the stored message has every edit of another copy.

@@ -56,11 +56,21 @@ export function applyChanges(tx, changes) {
     }
 }
 
-/** The events that change stored messages and members. */
+/** The events that change stored messages and members. Settings say which messages the user sees. */
 const changing = {
-    messages: ['message.updated', 'message.deleted', 'reaction.updated', 'user.updated'],
-    members: ['member.updated', 'receipt.updated', 'user.updated'],
+    messages: [
+        'message.updated',
+        'message.deleted',
+        'reaction.updated',
+        'user.updated',
+        'settings.updated',
+        'thread.created',
+    ],
+    members: ['member.updated', 'receipt.updated', 'user.updated', 'thread.created'],
 };
+
+/** The row of `versions` that counts for all threads. */
+const everyThread = '';
 
 /** Counts the changes of events in each thread. An answer to an earlier request may be older than such a change. The own
  * new profile changes all threads.
@@ -83,7 +93,22 @@ export async function raiseVersions(tx, kind, threadIDs) {
     }
 }
 
+/** A reload may change everything: no answer to an earlier request counts. A random version is also one that a store which
+ * was erased meanwhile did not have.
+ * @param {Transaction} tx */
+export function raiseAllVersions(tx) {
+    const version = Math.random();
+    tx.put('versions', { thread_id: everyThread, messages: version, members: version });
+}
+
 /** @param {Transaction} tx @param {string} threadID @returns {Promise<{messages: number, members: number}>} */
 export async function versionOf(tx, threadID) {
     return await tx.get('versions', threadID) ?? { messages: 0, members: 0 };
+}
+
+/** Returns the version of what an answer about a thread shows. An answer is older than the store if it has changed since
+ * the request.
+ * @param {Transaction} tx @param {string} threadID @param {'messages' | 'members'} kind @returns {Promise<string>} */
+export async function answerVersion(tx, threadID, kind) {
+    return (await versionOf(tx, everyThread))[kind] + '/' + (await versionOf(tx, threadID))[kind];
 }

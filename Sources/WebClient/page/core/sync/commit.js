@@ -2,7 +2,14 @@
 
 import { foldAccount, foldEvents, foldInbox, foldMembers, foldMessage, foldPage, foldReload } from '../state/fold.js';
 import { lacksLastMessage } from '../state/thread.js';
-import { applyChanges, countVersions, raiseVersions, readerOf, recordTables, versionOf } from '../store/records.js';
+import {
+    answerVersion,
+    applyChanges,
+    countVersions,
+    raiseAllVersions,
+    readerOf,
+    recordTables,
+} from '../store/records.js';
 import { forgetReadMarks } from './read-marks.js';
 
 /** @typedef {import('../store/schema.js').Store} Store */
@@ -16,13 +23,6 @@ import { forgetReadMarks } from './read-marks.js';
 /** @typedef {import('../types.js').Message} Message */
 
 const eventTables = /** @type {Table[]} */ ([...recordTables, 'outbox', 'files']);
-
-/** Commits the changes that a function of the reducer returns.
- * @param {Store} store
- * @param {(reader: Reader) => Promise<Changes> | Changes} fold */
-export function commit(store, fold) {
-    return store.write(recordTables, async (tx) => applyChanges(tx, await fold(readerOf(tx))));
-}
 
 /** Commits the events of one poll together with its cursor.
  * @param {Store} store
@@ -41,6 +41,10 @@ export function commitEvents(store, { events, cursor }, before, userID) {
         await dropSent(tx, events.filter(({ type }) => type === 'message.created').map(({ data }) => data.id));
         tx.put('meta', { key: 'cursor', value: cursor });
         const lacking = [...changes.threads].filter(([, thread]) => thread && lacksLastMessage(thread));
+        if (changes.unknownThreads.length > 0) {
+            // Stored with the cursor: no later event names these threads again.
+            tx.put('meta', { key: 'unknown', value: [...await unknownOf(tx), ...changes.unknownThreads] });
+        }
         return { unknown: changes.unknownThreads, lacking: lacking.map(([id]) => id) };
     });
 }
@@ -51,29 +55,40 @@ export function commitEvents(store, { events, cursor }, before, userID) {
  * stored messages cannot be trusted */
 export function commitReload(store, { threads, cursor, account, staleIDs }) {
     return store.write(recordTables, async (tx) => {
-        const renamed = await foldAccount(account, readerOf(tx));
-        applyChanges(tx, renamed);
+        applyChanges(tx, await foldAccount(account, readerOf(tx)));
         const changes = await foldReload(threads, staleIDs, readerOf(tx));
         applyChanges(tx, changes);
-        const changedIDs = [...staleIDs, ...renamed.threads.keys()];
-        await raiseVersions(tx, 'messages', changedIDs);
-        await raiseVersions(tx, 'members', changedIDs);
+        raiseAllVersions(tx);
         await forgetReadMarks(tx, changes.threads);
         tx.put('meta', { key: 'cursor', value: cursor });
+        // The inbox has every thread of the user.
+        tx.delete('meta', 'unknown');
         tx.publish('inbox');
     });
 }
 
-/** Commits a thread as GET /v1/threads/{id} returns it.
- * @param {Store} store @param {Thread} thread */
-export function commitThread(store, thread) {
-    return commit(store, (reader) => foldInbox([thread], reader));
+/** Commits a thread that an event named and that the store does not have, as GET /v1/threads/{id} returns it.
+ * @param {Store} store @param {string} threadID @param {Thread | undefined} thread undefined: there is no such thread */
+export function commitThread(store, threadID, thread) {
+    return store.write(recordTables, async (tx) => {
+        const others = (await unknownOf(tx)).filter((id) => id !== threadID);
+        tx.put('meta', { key: 'unknown', value: others });
+        if (thread) applyChanges(tx, await foldInbox([thread], readerOf(tx)));
+    });
 }
 
-/** Commits a message that the server has stored, and removes it from the outbox.
+/** Threads that events named and that are not loaded yet.
+ * @param {Transaction} tx @returns {Promise<string[]>} */
+export async function unknownOf(tx) {
+    return (await tx.get('meta', 'unknown'))?.value ?? [];
+}
+
+/** Commits a message that the server has stored, and removes it from the outbox. If the outbox does not have the message
+ * any more, its event came first: the store has what became of it, and the answer is older.
  * @param {Store} store @param {Message} message */
 export function commitSent(store, message) {
     return store.write(eventTables, async (tx) => {
+        if (!(await tx.all('outbox')).some(({ id }) => id === message.id)) return;
         applyChanges(tx, await foldMessage(message, readerOf(tx)));
         await dropSent(tx, [message.id]);
     });
@@ -114,10 +129,11 @@ export function fetchMembers(store, http, threadID) {
  * @param {(answer: T, reader: Reader) => Promise<Changes>} fold */
 async function commitAnswer(store, threadID, kind, fetch, fold) {
     for (let tries = 1, isCommitted = false; !isCommitted && tries <= 5; tries += 1) {
-        const before = await store.read(['versions'], (tx) => versionOf(tx, threadID));
+        const version = /** @param {Transaction} tx */ (tx) => answerVersion(tx, threadID, kind);
+        const before = await store.read(['versions'], version);
         const answer = await fetch();
         isCommitted = await store.write(recordTables, async (tx) => {
-            if ((await versionOf(tx, threadID))[kind] !== before[kind]) return false;
+            if (await version(tx) !== before) return false;
             applyChanges(tx, await fold(answer, readerOf(tx)));
             return true;
         });

@@ -119,8 +119,11 @@ export class Passing {
 
     /** @param {string} userID @param {LiveValue<Presence>} value */
     async #requestPresence(userID, value) {
+        const before = value.value;
         try {
-            value.set(presenceOf(await this.#means.http.get('/v1/users/' + userID)));
+            const now = presenceOf(await this.#means.http.get('/v1/users/' + userID));
+            // An event that has come since the request is newer.
+            if (value.value === before) value.set(now);
         } catch {
             // Offline: what was known last stays.
         }

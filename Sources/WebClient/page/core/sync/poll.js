@@ -3,7 +3,7 @@
 import { BackOff, forever, sleep } from '../http/back-off.js';
 import { Problem, problemOf } from '../http/problem.js';
 import { lacksLastMessage } from '../state/thread.js';
-import { commitEvents, commitReload, commitThread, fetchPage } from './commit.js';
+import { commitEvents, commitReload, commitThread, fetchPage, unknownOf } from './commit.js';
 
 /** @typedef {import('../types.js').Connection} Connection */
 /** @typedef {import('../state/records.js').Event} Event */
@@ -65,7 +65,7 @@ export class Poll {
                 if (cursor === undefined) await this.#load(null, signal);
                 else await this.#ask(cursor, userID, signal, ended);
                 this.#connect(true, 'connected');
-                if (!isPrepared) await this.#prepare(signal);
+                if (!this.#isComplete) await this.#prepare(signal);
                 isPrepared = true;
                 hasFailed = false;
             } catch (error) {
@@ -102,6 +102,7 @@ export class Poll {
         this.#turn.abort();
     }
 
+    /** Somebody looks: ends a pause, and the long wait after a failure. */
     resume() {
         const isAway = this.#isPaused || !this.#isSeen && !this.#isConnected;
         this.#isSeen = true;
@@ -200,21 +201,28 @@ export class Poll {
     /** After the first answer: what an earlier run could not finish.
      * @param {AbortSignal} signal */
     async #prepare(signal) {
-        const threads = await this.#store.read(['threads'], (tx) => tx.all('threads'));
-        await this.#complete({ unknown: [], lacking: threads.filter(lacksLastMessage).map(({ id }) => id) }, signal);
+        const ids = await this.#store.read(['meta', 'threads'], async (tx) => ({
+            unknown: await unknownOf(tx),
+            lacking: (await tx.all('threads')).filter(lacksLastMessage).map(({ id }) => id),
+        }));
+        await this.#complete(ids, signal);
     }
 
-    /** Fetches threads and last messages that no event carries.
+    /** Fetches threads and last messages that no event carries. What fails is fetched after the next answer: no later event
+     * asks for it again.
      * @param {{unknown: string[], lacking: string[]}} ids
      * @param {AbortSignal} signal */
     async #complete({ unknown, lacking }, signal) {
+        this.#isComplete = false;
         for (const id of unknown) {
-            await final(async () => commitThread(this.#store, await this.#http.get('/v1/threads/' + id)));
+            const thread = await final(() => this.#http.get('/v1/threads/' + id));
+            await commitThread(this.#store, id, thread);
         }
         for (const id of lacking) {
             if (signal.aborted) return;
             await final(() => fetchPage(this.#store, this.#http, id, { limit: 1 }));
         }
+        this.#isComplete = true;
     }
 }
 
@@ -229,10 +237,12 @@ function passingOf(event, userID) {
 }
 
 /** Ignores a final refusal: the thread may be gone, and its event is on the way.
- * @param {() => Promise<unknown>} work */
+ * @template T
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T | undefined>} undefined: it was refused */
 async function final(work) {
     try {
-        await work();
+        return await work();
     } catch (error) {
         if (!(error instanceof Problem) || error.isTemporary) throw error;
     }

@@ -41,18 +41,6 @@ export async function forgetReadMarks(tx, threads) {
     }
 }
 
-/** Removes a thread's read mark once the server has answered it, at the latest after 10 s.
- * @param {Store} store @param {string} threadID */
-export async function dropReadMark(store, threadID) {
-    const isUnderWay = () =>
-        store.read(['marks'], async (tx) => (await tx.get('marks', threadID))?.isAnswered === false);
-    for (let waits = 0; waits < 100 && await isUnderWay(); waits += 1) await sleep(100);
-    await store.write(['marks'], (tx) => {
-        tx.delete('marks', threadID);
-        tx.publish('mark/' + threadID);
-    });
-}
-
 /** Returns the thread as if the server had the mark.
  * @template {Thread} T
  * @param {T} thread

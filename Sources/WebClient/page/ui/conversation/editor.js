@@ -3,7 +3,6 @@
 import { div, element } from '../dom.js';
 import { attempt } from '../parts/action.js';
 import { t } from '../../language/index.js';
-import { editMessage } from '../../core/requests.js';
 import { growWithText } from './composer.js';
 
 /** Builds the editor of a message's text.
@@ -14,7 +13,7 @@ import { growWithText } from './composer.js';
 export function editor(message, chat, onclose) {
     const text = String(message.payload?.text ?? '');
     const save = async (/** @type {string} */ changed) => {
-        if (!await editMessage(chat, message, changed)) throw t('conversation.editPending');
+        if (!await chat.edit(message, changed)) throw t('conversation.editPending');
     };
     const textarea = element('textarea', {
         class: 'input',

@@ -56,7 +56,7 @@ export function openNewConversation(chat) {
     }
 
     function allNames() {
-        const own = chat.session.value?.user.name ?? '';
+        const own = (chat.me.value ?? chat.session.value?.user)?.name ?? '';
         return [own, ...people.map(({ name }) => name)].join(', ').slice(0, 128);
     }
 }
