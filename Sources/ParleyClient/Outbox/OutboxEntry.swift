@@ -30,11 +30,21 @@ struct OutboxEntry: Sendable, Equatable {
     let failure: Failure?
     let createdAt: Date
 
-    /// Why the server refused a message, as it is stored.
+    /// Why a message was not sent, as it is stored.
     struct Failure: Codable, Sendable, Equatable {
-        let status: Int?
-        let document: JSONValue?
-        let reason: String?
+        /// Of a refusal.
+        var status: Int?
+        var document: JSONValue?
+        var requestID: String?
+        /// Of any other error: which one it is, and what it says.
+        var kind: Kind?
+        var path: String?
+        var reason: String?
+
+        enum Kind: String, Codable, Sendable {
+            case noAnswer, unreadableAnswer, signedOut, storeInUse, storeFailed, fileUnreadable, fileUnwritable
+            case closed, notInOutbox
+        }
     }
 
     init(_ row: Row) throws {
@@ -73,18 +83,38 @@ struct OutboxEntry: Sendable, Equatable {
 
 extension OutboxEntry.Failure {
     init(_ error: ParleyError) {
-        if case .refused(let problem) = error {
-            self.init(status: problem.status, document: problem.document, reason: nil)
-        } else {
-            self.init(status: nil, document: nil, reason: "\(error)")
+        switch error {
+        case .refused(let problem):
+            self.init(status: problem.status, document: problem.document, requestID: problem.requestID)
+        case .noAnswer(let reason): self.init(kind: .noAnswer, reason: reason)
+        case .unreadableAnswer(let reason): self.init(kind: .unreadableAnswer, reason: reason)
+        case .signedOut: self.init(kind: .signedOut)
+        case .storeInUse(let path): self.init(kind: .storeInUse, path: path)
+        case .storeFailed(let reason): self.init(kind: .storeFailed, reason: reason)
+        case .fileUnreadable(let path, let reason): self.init(kind: .fileUnreadable, path: path, reason: reason)
+        case .fileUnwritable(let path, let reason): self.init(kind: .fileUnwritable, path: path, reason: reason)
+        case .closed: self.init(kind: .closed)
+        case .notInOutbox(let id): self.init(kind: .notInOutbox, reason: id.rawValue)
         }
     }
 
     var error: ParleyError {
-        guard let status, let document, let body = try? JSONEncoder().encode(document) else {
-            return .fileUnreadable(path: "", reason: reason ?? "unknown")
+        if let status, let document, let body = try? JSONEncoder().encode(document) {
+            let headers = requestID.map { ["x-request-id": $0] } ?? [:]
+            return .refused(Problem(HTTPResponse(status: status, headers: headers, body: body)))
         }
-        return .refused(Problem(HTTPResponse(status: status, headers: [:], body: body)))
+        let (path, reason) = (path ?? "", reason ?? "")
+        return switch kind {
+        case .noAnswer: .noAnswer(reason)
+        case .signedOut: .signedOut
+        case .storeInUse: .storeInUse(path: path)
+        case .storeFailed: .storeFailed(reason)
+        case .fileUnreadable: .fileUnreadable(path: path, reason: reason)
+        case .fileUnwritable: .fileUnwritable(path: path, reason: reason)
+        case .closed: .closed
+        case .notInOutbox: .notInOutbox(MessageID(reason))
+        case .unreadableAnswer, nil: .unreadableAnswer(reason)
+        }
     }
 }
 

@@ -16,16 +16,19 @@ struct OutboxFiles: Sendable {
 
     func url(_ copy: String) -> URL { directory.appendingPathComponent(copy) }
 
+    /// The number of copies whose message is not in the outbox yet.
+    var pendingCount: Int { pending.withLock { $0.count } }
+
     /// Copies a file, or only names it if the server has it.
     func add(_ file: OutgoingFile) throws -> OutboxEntry.File {
-        let id = AttachmentID.random()
-        let target = url(id.rawValue)
-        pending.withLock { _ = $0.insert(id.rawValue) }
         if case .stored(let attachment) = file.source {
             return OutboxEntry.File(
                 id: attachment.id, name: attachment.name, contentType: attachment.contentType, size: attachment.size,
                 copy: nil, isUploaded: true)
         }
+        let id = AttachmentID.random()
+        let target = url(id.rawValue)
+        pending.withLock { _ = $0.insert(id.rawValue) }
         do {
             try FileManager.default.createDirectory(
                 at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -38,12 +41,19 @@ struct OutboxFiles: Sendable {
             return OutboxEntry.File(
                 id: id, name: file.name, contentType: file.contentType, size: size, copy: id.rawValue)
         } catch {
+            // A full disk leaves a part of the copy.
+            remove(copy: id.rawValue)
             throw ParleyError.fileUnreadable(path: file.name, reason: error.localizedDescription)
         }
     }
 
     func remove(_ files: [OutboxEntry.File]) {
-        for copy in files.compactMap(\.copy) { try? FileManager.default.removeItem(at: url(copy)) }
+        for copy in files.compactMap(\.copy) { remove(copy: copy) }
+    }
+
+    private func remove(copy: String) {
+        try? FileManager.default.removeItem(at: url(copy))
+        pending.withLock { _ = $0.remove(copy) }
     }
 
     /// The messages of these copies are in the outbox, or will never be.
