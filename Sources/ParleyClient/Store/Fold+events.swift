@@ -239,11 +239,11 @@ extension Fold {
 
     mutating func updateUser(_ id: String, _ user: JSONValue) throws {
         guard let userID = user["id"]?.string else { return }
-        for row in try db.rows(
-            "select seq, data from message where thread_id = ? and data like ?", [id, "%\(userID)%"])
-        {
-            var message = try JSONValue(stored: row["data"])
-            guard message["sender"]?.takeProfile(user) == true else { continue }
+        for text: String in try db.all("select data from message where thread_id = ? and sender = ?", [id, userID]) {
+            var message = try JSONValue(stored: text)
+            let before = message["sender"]
+            // A message shows the name and the picture, and most changes are of the status.
+            guard message["sender"]?.takeProfile(user) == true, message["sender"] != before else { continue }
             try store(message, in: id)
         }
         if var member = try member(userID, of: id), member["user"]?.takeProfile(user) == true {

@@ -5,8 +5,15 @@ enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { try $0.execute(sql: first) }
+        migrator.registerMigration("2") { try $0.execute(sql: senders) }
         return migrator
     }
+
+    /// Finds the messages that a new name or picture changes.
+    private static let senders = """
+        alter table message add column sender text generated always as (json_extract(data, '$.sender.id')) virtual;
+        create index message_sender on message (thread_id, sender);
+        """
 
     /// `data` is JSON as the server sent it, with fields that this version does not know. The other columns are what
     /// queries need. `version` grows with each transaction: a list reads only rows whose version is new to it.

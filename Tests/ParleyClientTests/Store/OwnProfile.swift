@@ -28,6 +28,34 @@ struct OwnProfile {
         #expect(message?["sender"]?["name"] == "Ben B.")
     }
 
+    @Test("A new profile reads the messages of that person alone, and writes those that show the change")
+    func messages() async throws {
+        let store = try Store(.memory)
+        try await store.write { fold in
+            try fold.loadAccount(Self.user(status: .null), blocked: [])
+            try fold.apply([
+                ["type": "thread.created", "thread_id": "t", "at": Self.time, "data": Self.thread],
+                ["type": "message.created", "thread_id": "t", "at": Self.time, "data": Self.message],
+            ])
+        }
+        let plan: [String] = try await store.read { db in
+            try db.rows("explain query plan select data from message where thread_id = 't' and sender = 'ben'")
+                .map { $0["detail"] }
+        }
+        #expect(plan.allSatisfy { $0.contains("message_sender") }, "\(plan)")
+        let version: @Sendable () async throws -> Int? = {
+            try await store.read { try $0.one("select version from message") }
+        }
+        let before = try await version()
+        let event: (JSONValue) -> JSONValue = { ["type": "user.updated", "at": Self.time, "data": $0] }
+        let busy = event(Self.user(status: "On the road"))
+        try await store.write { try $0.apply([busy]) }
+        #expect(try await version() == before, "a message does not show the status")
+        let renamed = event(Self.user(name: "Ben B.", status: "On the road"))
+        try await store.write { try $0.apply([renamed]) }
+        #expect(try await version() != before)
+    }
+
     private static let time: JSONValue = "2026-11-23T10:00:00.000Z"
 
     private static func user(name: JSONValue = "Ben", status: JSONValue) -> JSONValue {
