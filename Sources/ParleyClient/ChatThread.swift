@@ -259,8 +259,11 @@ extension Payload? {
 extension Touches {
     /// Whether events changed the thread itself or its members.
     func concern(_ id: ThreadID) -> Bool {
-        threads.contains(id.rawValue) || members.contains(id.rawValue) || resets.contains(id.rawValue)
+        threads.contains(id.rawValue) || members.contains(id.rawValue) || isReset(id.rawValue)
     }
+
+    /// Whether events changed anything that a thread of the inbox shows.
+    func concernInbox(_ id: ThreadID) -> Bool { concern(id) || messages[id.rawValue] != nil }
 }
 
 // What calls of this device have changed is shown before the event. Counts are left to the event.

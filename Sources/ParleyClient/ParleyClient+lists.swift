@@ -82,9 +82,7 @@ extension ParleyClient {
             guard let id = thread["id"]?.string else { return nil }
             if let peer = thread["peer"] { live.readPresence([peer]) }
             // Its event may have come already.
-            if try fold.thread(id) == nil, thread["me"] != nil, !touches.concern(ThreadID(id)) {
-                try fold.loadThreads([thread])
-            }
+            if thread["me"] != nil { _ = try fold.loadThread(thread, unless: touches) }
             return id
         }
         guard let id else { throw ParleyError.unreadableAnswer("a new thread has no id") }
@@ -111,7 +109,7 @@ extension ParleyClient {
         try await parts.store.flight { [connection = parts.connection] in
             try await connection.call(call.raw)
         } store: { fold, user, touches in
-            guard !touches.account else { return }
+            guard !touches.account, !touches.all else { return }
             try fold.setAccount(user)
         }
     }
@@ -131,7 +129,7 @@ extension ParleyClient {
         try await parts.store.flight { [connection = parts.connection] in
             try await connection.call(call)
         } store: { fold, _, touches in
-            guard !touches.account else { return }
+            guard !touches.account, !touches.all else { return }
             try fold.apply([
                 [
                     "type": "settings.updated",

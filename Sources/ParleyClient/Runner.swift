@@ -125,6 +125,7 @@ extension Fold {
             try db.run("delete from draft")
             try db.setValue("user_id", nil)
         }
+        touches.all = true
         changes.all = true
     }
 }

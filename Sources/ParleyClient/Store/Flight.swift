@@ -12,8 +12,13 @@ struct Touches: Sendable {
     /// Threads that were removed, or loaded as a whole.
     var resets: Set<String> = []
     var account = false
+    /// Everything was loaded again, or is another account's: no call that was on its way counts.
+    var all = false
 
-    var isEmpty: Bool { messages.isEmpty && members.isEmpty && threads.isEmpty && resets.isEmpty && !account }
+    var isEmpty: Bool { messages.isEmpty && members.isEmpty && threads.isEmpty && resets.isEmpty && !account && !all }
+
+    /// Whether a thread was removed, or loaded as a whole.
+    func isReset(_ id: String) -> Bool { all || resets.contains(id) }
 
     mutating func formUnion(_ other: Touches) {
         messages.merge(other.messages) { $0.union($1) }
@@ -21,6 +26,7 @@ struct Touches: Sendable {
         threads.formUnion(other.threads)
         resets.formUnion(other.resets)
         account = account || other.account
+        all = all || other.all
     }
 }
 
@@ -69,10 +75,29 @@ extension Store {
 extension Fold {
     /// Stores an answer that shows one message, unless an event has changed that message since.
     mutating func store(_ message: JSONValue, in id: String, unless touches: Touches) throws {
-        guard let seq = message["seq"]?.int, try thread(id) != nil, !touches.resets.contains(id),
+        guard let seq = message["seq"]?.int, try thread(id) != nil, !touches.isReset(id),
             touches.messages[id]?.contains(seq) != true
         else { return }
         try store(message, in: id)
+    }
+
+    /// Stores a thread that the device does not have. Returns false if the thread has to be fetched again: it has changed
+    /// since, and the user may have left it.
+    mutating func loadThread(_ thread: JSONValue, unless touches: Touches) throws -> Bool {
+        guard let id = thread["id"]?.string, try self.thread(id) == nil else { return true }
+        guard !touches.concernInbox(ThreadID(id)) else { return false }
+        try loadThreads([thread])
+        return true
+    }
+
+    /// Stores all members of a thread. Returns false if they have to be fetched again, because one of them has changed.
+    mutating func loadMembers(_ members: [JSONValue], of id: String, unless touches: Touches) throws -> Bool {
+        guard !touches.members.contains(id), !touches.isReset(id) else { return false }
+        try loadMembers(members, of: id)
+        for seq in touches.messages[id] ?? [] {
+            if let message = try message(seq, in: id) { try moveMarks(id, ofSenderOf: message) }
+        }
+        return true
     }
 
     /// Stores a page of the archive, except messages that events have changed since. Returns false if the page has to be
@@ -80,7 +105,7 @@ extension Fold {
     mutating func loadMessages(
         _ id: String, page: JSONValue, before: Seq? = nil, after: Seq? = nil, unless touches: Touches
     ) throws -> Bool {
-        guard !touches.resets.contains(id) else { return false }
+        guard !touches.isReset(id) else { return false }
         let touched = touches.messages[id] ?? []
         guard !touched.isEmpty, case .array(let messages)? = page["messages"] else {
             try loadMessages(id, page: page, before: before, after: after)

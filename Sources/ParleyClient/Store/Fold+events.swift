@@ -220,10 +220,13 @@ extension Fold {
 
     mutating func updateSettings(_ id: String, _ data: JSONValue) throws {
         let keys = ["muted_until", "archived", "pinned", "hidden_before_seq"]
+        let hiddenBefore = try thread(id)?.hiddenBefore
         try change(id) { thread in
             thread.setMe(Dictionary(uniqueKeysWithValues: keys.map { ($0, data[$0] ?? .null) }))
             thread.takeCounts(data)
         }
+        // The user sees other messages now than a page that is on its way has.
+        if try thread(id)?.hiddenBefore != hiddenBefore { touches.resets.insert(id) }
         try hide(id)
     }
 

@@ -112,6 +112,7 @@ struct Fold {
         let kept = Set(loaded.compactMap { $0["id"]?.string }).subtracting(stale)
         for id in try threadIDs() where !kept.contains(id) { try removeThread(id) }
         try loadThreads(loaded)
+        touches.all = true
         changes.all = true
     }
 

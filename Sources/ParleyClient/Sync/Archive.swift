@@ -58,14 +58,7 @@ actor Archive {
             guard try await store.members(of: ThreadID(id)) == nil else { return }
             while try await !store.flight(
                 { [self] in try await allMembers(id) },
-                store: { fold, members, touches in
-                    guard !touches.members.contains(id), !touches.resets.contains(id) else { return false }
-                    try fold.loadMembers(members, of: id)
-                    for seq in touches.messages[id] ?? [] {
-                        if let message = try fold.message(seq, in: id) { try fold.moveMarks(id, ofSenderOf: message) }
-                    }
-                    return true
-                })
+                store: { try $0.loadMembers($1, of: id, unless: $2) })
             {}
         }
     }
@@ -106,12 +99,8 @@ actor Archive {
             while try await !store.flight(
                 { [connection] in try await connection.call(.threads.get(ThreadID(id)).raw) },
                 store: { [live] fold, thread, touches in
-                    // Events of the time between may have brought the thread, or the user may have left it.
-                    guard try fold.thread(id) == nil else { return true }
-                    guard !touches.concern(ThreadID(id)) else { return false }
                     if let peer = thread["peer"] { live.readPresence([peer]) }
-                    try fold.loadThreads([thread])
-                    return true
+                    return try fold.loadThread(thread, unless: touches)
                 })
             {}
         } catch ParleyError.refused(let problem) where problem.code == "thread_not_found" {

@@ -66,7 +66,69 @@ struct Overtaking {
         #expect(!isStored)
     }
 
+    @Test("A page of messages that the user has hidden meanwhile is fetched again")
+    func hidden() async throws {
+        let store = try await Self.store()
+        let isStored = try await store.flight {
+            try await store.write { try $0.apply([Self.event("settings.updated", Self.settings(hiddenBefore: 2))]) }
+            return Self.page([Self.message(1, "old")])
+        } store: {
+            try $0.loadMessages("t", page: $1, before: 2, unless: $2)
+        }
+        #expect(!isStored)
+        #expect(try await Self.text(1, store) == nil)
+    }
+
+    @Test("A page stays good when other settings change")
+    func pinned() async throws {
+        let store = try await Self.store()
+        let isStored = try await store.flight {
+            try await store.write { try $0.apply([Self.event("settings.updated", Self.settings(hiddenBefore: 0))]) }
+            return Self.page([Self.message(1, "old")])
+        } store: {
+            try $0.loadMessages("t", page: $1, before: 2, unless: $2)
+        }
+        #expect(isStored)
+    }
+
+    @Test("An answer of before a reload counts for nothing, also about the account and about unknown threads")
+    func reload() async throws {
+        let store = try await Self.store()
+        let touches = try await store.flight {
+            try await store.write { try $0.loadInbox([]) }
+        } store: {
+            $2
+        }
+        #expect(touches.all)
+        #expect(touches.concernInbox("another"))
+        #expect(try await store.flight { Self.message(1, "old") } store: { fold, _, touches in touches.isEmpty })
+    }
+
+    @Test("A thread of an answer is asked for again if a message has arrived in it meanwhile")
+    func message() async throws {
+        let store = try await Self.store()
+        let touches = try await store.flight {
+            var message = Self.message(1, "new")
+            message["thread_id"] = "unknown"
+            let event: JSONValue = [
+                "type": "message.created", "thread_id": "unknown", "at": "2026-11-23T10:00:00.000Z", "data": message,
+            ]
+            try await store.write { try $0.apply([event]) }
+        } store: {
+            $2
+        }
+        #expect(touches.concernInbox("unknown"))
+        #expect(!touches.concern("unknown"), "an answer about its settings is still good")
+    }
+
     // MARK: A thread with one message
+
+    private static func settings(hiddenBefore: Seq) -> JSONValue {
+        [
+            "muted_until": .null, "archived": false, "pinned": true, "hidden_before_seq": .seq(hiddenBefore),
+            "unread_count": 0, "mention_count": 0,
+        ]
+    }
 
     private static let thread: JSONValue = [
         "id": "t", "kind": "group", "head": 2, "unread_count": 0, "mention_count": 0,
