@@ -120,10 +120,8 @@ class Device:
             inbox = self.follower.call("GET", "/inbox?limit=200&page=" + urllib.parse.quote(inbox["next"]))
             threads += inbox["threads"]
         blocks = self.follower.call("GET", "/users/me/blocks?limit=200")["blocks"]
-        self.state.account = {
-            "user": self.follower.call("GET", "/users/me"),
-            "blocked": [block["user"]["id"] for block in blocks],
-        }
+        blocked = [block["user"]["id"] for block in blocks]
+        self.state.load_account({"user": self.follower.call("GET", "/users/me"), "blocked": blocked})
         # Asked after the inbox: the first 410 does not name threads that changed between it and the inbox.
         self.state.load_inbox(threads, self.stale_threads(expired) if expired else ())
         self.commit(cursor)

@@ -27,6 +27,9 @@ class State:
         self.account = None
         # Threads that events named and no page of the inbox had: the client loads them.
         self.unknown = set()
+        # How many events a thread had, and how often everything was loaded: an answer is older than these.
+        self.event_counts = collections.Counter()
+        self.load_count = 0
 
     # What the client shows.
 
@@ -52,8 +55,19 @@ class State:
 
     # What arrives, except events.
 
+    def version(self, thread_id):
+        """Remember it with each request. If it has changed, the answer is older than the state: drop it and ask again."""
+        return self.load_count, self.event_counts[thread_id]
+
+    def load_account(self, account):
+        """The own profile and the people blocked. The event of a new profile may be one that the log no longer has."""
+        before, self.account = self.account, account
+        if before and before["user"] != account["user"]:
+            self.rename_everywhere(account["user"])
+
     def load_inbox(self, threads, stale=()):
         """All threads of an inbox, at the first start or after a 410, which names the `stale` threads."""
+        self.load_count += 1
         kept = {thread["id"] for thread in threads} - set(stale)
         for thread_id in set(self.threads) - kept:
             self.remove_thread(thread_id)
@@ -112,6 +126,7 @@ class State:
 
     def apply(self, event):
         thread_id, data = event.get("thread_id"), event["data"]
+        self.event_counts[thread_id] += 1
         if thread_id is None:
             return self.apply_to_account(event["type"], data)
         if event["type"] == "thread.created":
@@ -125,13 +140,17 @@ class State:
     def apply_to_account(self, type_, data):
         if type_ == "user.updated":
             self.account["user"] = data
-            for thread_id, thread in self.threads.items():
-                self.on_user_updated(thread_id, thread, data)
+            self.rename_everywhere(data)
         elif type_ == "settings.updated":
             blocked = set(self.account["blocked"]) - {data["block"]["user_id"]}
             if data["block"]["blocked"]:
                 blocked.add(data["block"]["user_id"])
             self.account["blocked"] = list(blocked)
+
+    def rename_everywhere(self, user):
+        for thread_id, thread in self.threads.items():
+            self.event_counts[thread_id] += 1
+            self.on_user_updated(thread_id, thread, user)
 
     def create_thread(self, thread_id, data):
         self.remove_thread(thread_id)

@@ -24,6 +24,8 @@ class Replay:
         self.state = State(vector["user"])
         self.stale = None
         self.expected_threads = {}
+        # The requests that are on their way: the version of the state when they were sent.
+        self.asked = {}
 
     def run(self):
         """Returns the differences of the first step that has any."""
@@ -39,7 +41,15 @@ class Replay:
         return []
 
     def account(self, content):
-        self.state.account = content
+        self.state.load_account(content)
+
+    def ask(self, content):
+        self.asked[content["asked"]] = self.state.version(content["thread_id"])
+
+    def is_late(self, content):
+        """Whether events have overtaken an answer. The client would ask again; here it has everything."""
+        asked = content.get("asked")
+        return asked is not None and self.asked[asked] != self.state.version(content["thread_id"])
 
     def expired(self, content):
         self.stale = [thread["id"] for thread in content["threads"]]
@@ -55,17 +65,22 @@ class Replay:
         self.state.load_inbox_page(content["threads"])
 
     def thread(self, content):
-        self.state.load_inbox_page([content])
+        if not self.is_late(content):
+            self.state.load_inbox_page([content.get("answer", content)])
 
     def events(self, events):
         for event in events:
             self.state.apply(event)
 
     def messages(self, content):
+        if self.is_late(content):
+            return
         place = content.get("before"), content.get("after")
         self.state.load_messages(content["thread_id"], content["answer"], *place)
 
     def members(self, content):
+        if self.is_late(content):
+            return
         self.state.members[content["thread_id"]] = {member["user"]["id"]: member for member in content["members"]}
 
     def expect(self, expected):
@@ -88,20 +103,6 @@ class Replay:
         return lines + differences(account, expected["account"], ".account")
 
 
-def main(paths):
-    failed = 0
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            lines = Replay(json.load(file)).run()
-        failed += bool(lines)
-        for line in lines:
-            print(f"{path}: {line}")
-    print(f"{len(paths) - failed} of {len(paths)} vectors replayed without a difference")
-    return 1 if failed or waits else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
 def wrong_waits():
     """The waits after failures that are not as in waits.json."""
     with open(WAITS, encoding="utf-8") as file:
@@ -120,6 +121,20 @@ def wrong_waits():
     return lines
 
 
+def main(paths):
     waits = wrong_waits()
     for line in waits:
         print(f"{WAITS}: {line}")
+    failed = 0
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            lines = Replay(json.load(file)).run()
+        failed += bool(lines)
+        for line in lines:
+            print(f"{path}: {line}")
+    print(f"{len(paths) - failed} of {len(paths)} vectors replayed without a difference")
+    return 1 if failed or waits else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -11,6 +11,8 @@ struct VectorReplay {
     private var stale: Set<String>?
     /// The threads as the last expectation has them: a vector names only those that have changed.
     private var expectedThreads: [String: JSONValue] = [:]
+    /// The calls that are on their way, by the number of the request.
+    private var flights: [Int: Int] = [:]
 
     init(store: Store, user: String) {
         self.store = store
@@ -21,7 +23,14 @@ struct VectorReplay {
     mutating func take(_ step: JSONValue, before following: JSONValue) async throws -> [String] {
         guard let (kind, content) = step.object?.first else { return ["a step has one key"] }
         let user = user
+        if kind != "ask", let asked = content["asked"]?.int, let flight = flights[asked] {
+            let touches = store.flights.touches(flight)
+            store.flights.end(flight)
+            try await takeLate(kind, content, touches)
+            return []
+        }
         switch kind {
+        case "ask": flights[content["asked"]?.int ?? 0] = store.flights.begin()
         case "account":
             let blocked = (content["blocked"]?.array ?? []).compactMap(\.string)
             try await store.write { fold in
@@ -50,6 +59,21 @@ struct VectorReplay {
         default: return ["an unknown step: \(kind)"]
         }
         return []
+    }
+
+    /// An answer that events may have overtaken. A client that drops it asks again; here it has everything already.
+    private func takeLate(_ kind: String, _ content: JSONValue, _ touches: Touches) async throws {
+        let id = content["thread_id"]?.string ?? ""
+        let answer = content["answer"] ?? .null
+        try await store.write { fold in
+            switch kind {
+            case "messages":
+                _ = try fold.loadMessages(
+                    id, page: answer, before: content["before"]?.int, after: content["after"]?.int, unless: touches)
+            case "members": _ = try fold.loadMembers(content["members"]?.array ?? [], of: id, unless: touches)
+            default: _ = try fold.loadThread(answer, unless: touches)
+            }
+        }
     }
 
     private static func threads(_ content: JSONValue) -> [JSONValue] { content["threads"]?.array ?? [] }

@@ -6,6 +6,8 @@ import * as fold from '../../Sources/WebClient/page/core/state/fold.js';
 import { lacksLastMessage } from '../../Sources/WebClient/page/core/state/thread.js';
 import { MemoryStore } from '../../Sources/WebClient/page/core/store/memory-store.js';
 import { applyChanges, readerOf, recordTables } from '../../Sources/WebClient/page/core/store/records.js';
+import { commitNewThread } from '../../Sources/WebClient/page/core/sync/answers.js';
+import { commitEvents, fetchMembers, fetchPage } from '../../Sources/WebClient/page/core/sync/commit.js';
 import { assertSame } from './assertions.js';
 
 const folder = new URL('../ClientVectors/', import.meta.url);
@@ -44,6 +46,9 @@ class Device {
     #staleThreads;
     /** @type {Map<string, unknown>} */
     #expectedThreads = new Map();
+    /** The requests that are on their way. @type {Map<number, LateRequest>} */
+    #requests = new Map();
+    #cursor = 0;
 
     /**
      * @param {string} userID
@@ -60,6 +65,8 @@ class Device {
      * @param {any} next the step after this one
      */
     async take(kind, content, next) {
+        if (kind === 'ask') return this.#requests.set(content.asked, new LateRequest(this.#store, content));
+        if (content.asked) return await this.#requests.get(content.asked)?.finish(kind, content);
         switch (kind) {
             case 'account':
                 return await this.#apply((reader) => fold.foldAccount(content, reader));
@@ -80,7 +87,7 @@ class Device {
                 for (
                     const events of this.#isTogether ? [content] : content.map((/** @type {Event} */ event) => [event])
                 ) {
-                    await this.#apply((reader) => fold.foldEvents(events, this.#userID, reader));
+                    await this.#applyEvents(events);
                 }
                 return await this.#checkLastMessages(next);
             case 'messages':
@@ -92,6 +99,14 @@ class Device {
             default:
                 throw new Error('unknown step');
         }
+    }
+
+    /** @param {Event[]} events */
+    async #applyEvents(events) {
+        const before = String(this.#cursor);
+        const cursor = String(this.#cursor += 1);
+        await this.#store.write(['meta'], (tx) => tx.put('meta', { key: 'cursor', value: before }));
+        await commitEvents(this.#store, { events, cursor }, before, this.#userID);
     }
 
     /** @param {(reader: Reader) => Promise<Changes> | Changes} change */
@@ -145,6 +160,35 @@ class Device {
         const account = await reader.account();
         assertSame(account?.user, expected.account.user, 'user');
         assertSame(account?.blocked.toSorted(), expected.account.blocked, 'blocked');
+    }
+}
+
+/** A request whose answer arrives in a later step. If the page asks again, no further answer comes: it has everything. */
+class LateRequest {
+    /** @type {(answer: any) => void} */
+    #answer = () => {};
+    #end;
+
+    /** @param {MemoryStore} store @param {any} content */
+    constructor(store, { kind, thread_id: id, before, after }) {
+        const { promise, resolve } = Promise.withResolvers();
+        this.#answer = resolve;
+        let count = 0;
+        const ask = () => (count += 1) === 1 ? promise : Promise.reject(new Error('asked again'));
+        /** @type {any} */
+        const http = { get: ask, list: ask };
+        const ways = {
+            messages: () => fetchPage(store, http, id, { before, after }),
+            members: () => fetchMembers(store, http, id),
+            thread: () => commitNewThread(store, http, ask),
+        };
+        this.#end = ways[/** @type {keyof ways} */ (kind)]().catch(() => {});
+    }
+
+    /** @param {string} kind @param {any} content */
+    async finish(kind, content) {
+        this.#answer(kind === 'members' ? content.members : content.answer);
+        await this.#end;
     }
 }
 

@@ -10,6 +10,12 @@ struct Difference: Error, CustomStringConvertible {
     let description: String
 }
 
+/// An answer that is still on its way to a device.
+struct LateAnswer: Sendable {
+    fileprivate let kind: String
+    fileprivate let content: JSON
+}
+
 struct FoldingDevice: Sendable {
     let number: Int
     let person: Person
@@ -19,6 +25,7 @@ struct FoldingDevice: Sendable {
     private(set) var eventCount = 0
     private var latest: [JSON] = []
     private static let latestCountMax = 200
+    private var askCount = 0
     /// What the device received and showed, if it becomes a client vector.
     private(set) var recording: VectorRecording?
 
@@ -101,6 +108,22 @@ struct FoldingDevice: Sendable {
         recording?.add("messages", .object(request))
         fold.learn(page.json, of: thread, before: before, after: after)
     }
+
+    /// Sends a request whose answer arrives later: `receive` records it. The device stores nothing of it, because events
+    /// have overtaken it by then. A client must show the same, whether it drops such an answer or a part of it.
+    mutating func ask(
+        _ kind: String, of thread: String, _ path: String, _ place: [String: JSON] = [:], at caller: some Caller
+    ) async throws -> LateAnswer {
+        let answer = try await Self.get("/v1/threads/\(thread)\(path)", of: person, at: caller)
+        askCount += 1
+        var request = place.merging(["asked": .init(askCount), "thread_id": .string(thread)]) { own, _ in own }
+        recording?.add("ask", .object(request.merging(["kind": .string(kind)]) { own, _ in own }))
+        request["answer"] = kind == "members" ? nil : answer
+        request["members"] = kind == "members" ? answer["members"] : nil
+        return LateAnswer(kind: kind, content: .object(request))
+    }
+
+    mutating func receive(_ late: LateAnswer) { recording?.add(late.kind, late.content) }
 
     /// The answer of a poll, which is not applied.
     func poll(at caller: some Caller) async throws -> Answer { try await caller.sync(person, from: cursor) }

@@ -7,7 +7,7 @@ import Testing
 /// A story, by the name of its file.
 enum VectorScenario: String, CaseIterable, Sendable {
     case direct, group, reactions, deletes, room, membership, settings, receipts, expiry, attachments, account, holes
-    case pages
+    case pages, older
 
     var about: String {
         switch self {
@@ -24,6 +24,7 @@ enum VectorScenario: String, CaseIterable, Sendable {
         case .account: "The own profile, blocks, and a device that is signed out."
         case .holes: "A long thread read in pages, with a hole that is closed later."
         case .pages: "An inbox of several pages, which are later than the cursor."
+        case .older: "Answers that arrive after events of later changes: they overwrite nothing."
         }
     }
 
@@ -42,6 +43,7 @@ enum VectorScenario: String, CaseIterable, Sendable {
         case .account: try await stage.playAccount()
         case .holes: try await stage.playHoles()
         case .pages: try await stage.playPages()
+        case .older: try await stage.playOlder()
         }
     }
 }
@@ -334,6 +336,48 @@ extension VectorStage {
         try await check()
         try await scroll(thread, before: 5, limit: 10)
         for number in 11...20 { try await delete(sent[number], for: "me", in: thread, by: laptop) }
+    }
+
+    fileprivate mutating func playOlder() async throws {
+        let thread = try await group("Trip", by: ann, with: [ben, cleo])
+        var sent: [String] = []
+        for number in 1...8 { sent.append(try await send("Number \(number)", in: thread, by: ann)) }
+        try await check()
+        try await loadMembers(of: thread)
+        // Messages and people change between the request and its answer.
+        let page = try await askMessages(of: thread, before: 9)
+        let members = try await askMembers(of: thread)
+        try await edit(sent[0], "Edited", in: thread, by: ann)
+        try await react("👍", to: sent[1], in: thread, by: laptop)
+        try await delete(sent[2], for: "everyone", in: thread, by: ann)
+        try await delete(sent[3], for: "me", in: thread, by: laptop)
+        try await setMember(cleo, ["role": "admin"], in: thread, by: ann)
+        try await call("PATCH", "/users/me", ["name": "Cleo C.", "status_text": "At sea"], as: cleo)
+        try await call("PATCH", "/users/me", ["name": "Ann A."], as: ann)
+        try await check()
+        receive(page)
+        receive(members)
+        try await check()
+        // Messages are hidden between the request and its answer.
+        let shown = try await askMessages(of: thread, before: 9)
+        try await settings(["hidden_before_seq": 7], in: thread)
+        try await check()
+        receive(shown)
+        try await check()
+        // Counts and the head, and a thread that the user has left.
+        let threads = [try await askThread(thread)]
+        try await send("Number 9", in: thread, by: cleo)
+        try await check()
+        threads.forEach { receive($0) }
+        try await check()
+        let brief = try await group("Brief", by: ann, with: [ben])
+        try await check()
+        let answers = [try await askThread(brief), try await askMessages(of: brief, before: 9)]
+        try await call("DELETE", "/threads/\(brief)/members/me", as: laptop)
+        try await check()
+        answers.forEach { receive($0) }
+        try await check()
+        try await send("Number 10", in: thread, by: laptop)
     }
 
     fileprivate mutating func playPages() async throws {

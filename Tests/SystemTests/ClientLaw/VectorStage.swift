@@ -151,6 +151,22 @@ struct VectorStage {
         try await device.loadMembers(of: thread, at: follower)
     }
 
+    /// Asks for a page of messages, for the members, or for the thread. The answer is older than what happens until `receive`.
+    mutating func askMessages(of thread: String, before: Int) async throws -> LateAnswer {
+        try await device.ask(
+            "messages", of: thread, "/messages?limit=50&before=\(before)", ["before": .init(before)], at: follower)
+    }
+
+    mutating func askMembers(of thread: String) async throws -> LateAnswer {
+        try await device.ask("members", of: thread, "/members?limit=200", at: follower)
+    }
+
+    mutating func askThread(_ thread: String) async throws -> LateAnswer {
+        try await device.ask("thread", of: thread, "", at: follower)
+    }
+
+    mutating func receive(_ late: LateAnswer) { device.receive(late) }
+
     /// Loads the inbox in pages of two threads; `body` runs between two pages.
     mutating func reloadInPages(between body: () async throws -> Void) async throws {
         try await device.reload(at: follower, pagesOf: 2, between: body)
