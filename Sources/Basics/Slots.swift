@@ -24,12 +24,14 @@ package struct SlotLimits: Sendable {
     }
 }
 
-/// Why a job was not let into the line.
+/// Why a job got no slot.
 package enum SlotRefusal: Error {
     /// The lane has as many jobs in line as one lane may have.
     case laneFull
     /// The lanes together have as many jobs in line as there may be.
     case full
+    /// No slot was free within the time that the job may wait.
+    case late
 }
 
 /// Slots for jobs of many lanes (accounts, addresses), which are served in turn: a lane with many jobs waits behind its
@@ -48,15 +50,48 @@ package final class Slots<Lane: Hashable & Sendable>: Sendable {
     /// How many jobs run and how many wait.
     package var load: (busy: Int, waiting: Int) { state.withLock { ($0.line.busyCount, $0.line.waitingCount) } }
 
-    /// Waits for a slot. The caller then owns it and calls `leave` once.
+    /// Waits for a slot, for `time` at most. The caller then owns it and calls `leave` once. Does not suspend while a
+    /// slot is free.
     ///
     /// - Throws: `SlotRefusal`, `CancellationError`; the caller owns no slot then.
-    package func enter(_ lane: Lane) async throws {
+    package func enter(_ lane: Lane, within time: Duration? = nil) async throws {
         try Task.checkCancellation()
-        let id = state.withLock { state in
+        let id: UInt64? = state.withLock { state in
+            if state.line.begin(lane) { return nil }
             state.lastID += 1
             return state.lastID
         }
+        guard let id else { return }
+        guard let time else { return try await wait(lane, id, until: nil) }
+        let deadline = ContinuousClock.now + time
+        // Cancelled when this scope ends.
+        async let _: Void = giveUp(lane, id, at: deadline)
+        try await wait(lane, id, until: deadline)
+    }
+
+    /// Returns whether the caller owns a slot now. Then it calls `leave` once.
+    package func enterIfFree(_ lane: Lane) -> Bool { state.withLock { $0.line.begin(lane) } }
+
+    /// Returns a slot if one is free now.
+    package func holdIfFree(_ lane: Lane) -> HeldSlot? {
+        enterIfFree(lane) ? HeldSlot { self.leave(lane) } : nil
+    }
+
+    /// Frees a slot of this lane that `enter` returned.
+    package func leave(_ lane: Lane) {
+        state.withLock { $0.line.leave(lane) }?.resume()
+    }
+
+    /// Waits for a slot as `enter` does. It is free again when the returned object is released, or before.
+    package func hold(_ lane: Lane, within time: Duration? = nil) async throws -> HeldSlot {
+        try await enter(lane, within: time)
+        return HeldSlot { self.leave(lane) }
+    }
+
+    /// Passes a slot of a lane to a job of another one, past the line. The job that had it must not call `leave`.
+    package func pass(_ lane: Lane, to other: Lane) { state.withLock { $0.line.pass(lane, to: other) } }
+
+    private func wait(_ lane: Lane, _ id: UInt64, until deadline: ContinuousClock.Instant?) async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (waiter: Waiter) in
                 switch state.withLock({ $0.line.enter(lane, id: id, waiter) }) {
@@ -66,20 +101,40 @@ package final class Slots<Lane: Hashable & Sendable>: Sendable {
                 case .wait: break
                 case .waitInsteadOf(let displaced): displaced.resume(throwing: SlotRefusal.full)
                 }
-                // The handler may have run before the waiter was in line. After a `.go` or a refusal it is not in line.
-                if Task.isCancelled { giveUp(lane, id) }
+                // The handler, or the end of the time, may have come before the waiter was in line. After a `.go` or a
+                // refusal it is not in line.
+                if Task.isCancelled { giveUp(lane, id, CancellationError()) }
+                if let deadline, deadline <= .now { giveUp(lane, id, SlotRefusal.late) }
             }
         } onCancel: {
-            giveUp(lane, id)
+            giveUp(lane, id, CancellationError())
         }
     }
 
-    /// Frees a slot of this lane that `enter` returned.
-    package func leave(_ lane: Lane) {
-        state.withLock { $0.line.leave(lane) }?.resume()
+    private func giveUp(_ lane: Lane, _ id: UInt64, at deadline: ContinuousClock.Instant) async {
+        guard (try? await Task.sleep(until: deadline, clock: .continuous)) != nil else { return }
+        giveUp(lane, id, SlotRefusal.late)
     }
 
-    private func giveUp(_ lane: Lane, _ id: UInt64) {
-        state.withLock { $0.line.giveUp(lane, id: id) }?.resume(throwing: CancellationError())
+    private func giveUp(_ lane: Lane, _ id: UInt64, _ error: any Error) {
+        state.withLock { $0.line.giveUp(lane, id: id) }?.resume(throwing: error)
     }
+}
+
+/// A slot that a job owns until it leaves, or until the last reference is released: the end of a streamed answer has
+/// many forms.
+package final class HeldSlot: Sendable {
+    private let free: Mutex<(@Sendable () -> Void)?>
+
+    package init(free: @escaping @Sendable () -> Void) { self.free = Mutex(free) }
+
+    deinit { leave() }
+
+    /// Frees the slot. Does nothing if it is free already.
+    package func leave() { take()?() }
+
+    /// Returns whether the slot was still held. It must be passed on then.
+    package func giveAway() -> Bool { take() != nil }
+
+    private func take() -> (@Sendable () -> Void)? { free.withLock { $0.take() } }
 }

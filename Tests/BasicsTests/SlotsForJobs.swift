@@ -88,6 +88,81 @@ struct LinesBeforeSlots {
     }
 }
 
+extension LinesBeforeSlots {
+    @Test("give a free slot to the lane that runs the fewest, whoever came first")
+    func fewest() {
+        var slots = SlotLine<String, String>(SlotLimits(slotCount: 4, waitingCountMax: 10))
+        for waiter in ["a1", "a2", "a3", "b4", "a5", "b6", "c7", "c8"] { _ = enter(&slots, waiter) }
+        #expect(slots.leave("a") == "c7")
+        // Now all three lanes run one.
+        #expect(slots.leave("a") == "a5")
+        #expect(slots.leave("b") == "b6")
+    }
+
+    @Test("pass a slot on to another lane, past the line")
+    func passes() {
+        var slots = SlotLine<String, String>(
+            SlotLimits(slotCount: 2, waitingCountMax: 10, laneSlotCount: 2, laneWaitingCountMax: 10))
+        for waiter in ["a1", "a2", "a3"] { _ = enter(&slots, waiter) }
+        slots.pass("a", to: "b")
+        #expect(slots.busyCount == 2 && slots.waitingCount == 1)
+        // Lane a runs one again, so it may have the next slot.
+        #expect(slots.leave("b") == "a3")
+        #expect(slots.leave("a") == nil)
+        #expect(slots.leave("a") == nil)
+        #expect(slots.busyCount == 0)
+    }
+
+    /// Compares with a model that looks at all lanes.
+    @Test("never run more than allowed, never lose a waiter, and leave no slot free that a waiter may have")
+    func laws() {
+        var random = SplitMix64(freshFor: "lines before slots")
+        for _ in 0..<50 {
+            let limits = SlotLimits(
+                slotCount: Int.random(in: 1...4, using: &random), waitingCountMax: Int.random(in: 0...8, using: &random),
+                laneSlotCount: Int.random(in: 1...3, using: &random),
+                laneWaitingCountMax: Int.random(in: 0...4, using: &random))
+            var slots = SlotLine<String, String>(limits)
+            var (running, waiting): ([String], [String]) = ([], [])
+            for id in 0..<200 {
+                let lane = ["a", "b", "c", "d"].randomElement(using: &random) ?? "a"
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0..<4:
+                    let waiter = "\(lane)\(id)"
+                    switch slots.enter(lane, id: UInt64(id), waiter) {
+                    case .go: running.append(lane)
+                    case .wait: waiting.append(waiter)
+                    case .waitInsteadOf(let other):
+                        waiting.removeAll { $0 == other }
+                        waiting.append(waiter)
+                    case .laneFull, .full: break
+                    }
+                case 4:
+                    guard let waiter = waiting.randomElement(using: &random) else { break }
+                    #expect(slots.giveUp(String(waiter.prefix(1)), id: UInt64(waiter.dropFirst()) ?? 0) == waiter)
+                    waiting.removeAll { $0 == waiter }
+                default:
+                    guard let index = running.indices.randomElement(using: &random) else { break }
+                    let left = running.remove(at: index)
+                    if let next = slots.leave(left) {
+                        let mine = waiting.first { $0.prefix(1) == next.prefix(1) }
+                        #expect(mine == next, "in order within a lane")
+                        waiting.removeAll { $0 == next }
+                        running.append(String(next.prefix(1)))
+                    }
+                }
+                func count(_ lane: String) -> Int { running.count { $0 == lane } }
+                #expect(slots.busyCount == running.count && slots.waitingCount == waiting.count)
+                #expect(running.count <= limits.slotCount && waiting.count <= limits.waitingCountMax)
+                #expect(running.allSatisfy { count($0) <= limits.laneSlotCount })
+                if running.count < limits.slotCount {
+                    #expect(waiting.allSatisfy { count(String($0.prefix(1))) == limits.laneSlotCount })
+                }
+            }
+        }
+    }
+}
+
 @Suite("Slots", .timeLimit(.minutes(1)))
 struct SlotsInUse {
     @Test("are given up by a caller that is cancelled in line")
@@ -102,5 +177,32 @@ struct SlotsInUse {
         #expect(slots.load == (busy: 1, waiting: 0))
         slots.leave("a")
         #expect(slots.load == (busy: 0, waiting: 0))
+    }
+
+    @Test("are given up by a caller for whom none is free in time, and others keep their places")
+    func late() async throws {
+        let slots = Slots<String>(SlotLimits(slotCount: 1, waitingCountMax: 2))
+        try await slots.enter("a")
+        await #expect(throws: SlotRefusal.late) { try await slots.enter("b", within: .milliseconds(20)) }
+        let patient = Task { try await slots.enter("b", within: .seconds(60)) }
+        try await eventually("one waits") { slots.load.waiting == 1 }
+        slots.leave("a")
+        try await patient.value
+        #expect(slots.load == (busy: 1, waiting: 0))
+    }
+
+    @Test("held by an object are free again with its last reference, and only once")
+    func held() async throws {
+        let slots = Slots<String>(SlotLimits(slotCount: 1, waitingCountMax: 0))
+        var slot: HeldSlot? = try await slots.hold("a")
+        #expect(slots.holdIfFree("b") == nil)
+        slot?.leave()
+        let other = try #require(slots.holdIfFree("b"))
+        slot = nil
+        #expect(slots.load.busy == 1)
+        // A slot that is given away is freed by its new owner alone.
+        #expect(other.giveAway() && !other.giveAway())
+        other.leave()
+        #expect(slots.load.busy == 1)
     }
 }

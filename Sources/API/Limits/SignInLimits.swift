@@ -33,29 +33,26 @@ package final class SignInLimits: Sendable {
     let rates: RateLimits
     private let limits: Limits
     private let logger: Logger
-    private let underWay = Mutex<[Key: Int]>([:])
+    private let accounts: Slots<String>
+    private let addresses: Slots<IPAddress>
     private let failing = Mutex(FailingSignIns())
     private let failures = SignInAttempt.Way.allCases.map { _ in Counter() }
     private let (refusedByAccount, refusedByAddress) = (Counter(), Counter())
-
-    private enum Key: Hashable {
-        case account(String)
-        case address(IPAddress)
-    }
 
     package init(rates: RateLimits, limits: Limits, logger: Logger) {
         self.rates = rates
         self.limits = limits
         self.logger = logger
+        accounts = Slots(.perLane(limits.accountSignInCountMax))
+        addresses = Slots(.perLane(limits.addressSignInCountMax))
     }
 
     /// Runs an attempt. The limit on concurrent attempts always applies, even without rate limits: each attempt hashes
     /// a password or waits for that, and a node hashes few at once.
     func run<Value: Sendable>(_ attempt: SignInAttempt, _ body: () async throws -> Value) async throws -> Value {
-        let keys = [attempt.account.map { Key.account($0) }, attempt.address.map { Key.address($0) }].compactMap { $0 }
         // A token costs no hash.
-        if attempt.way != .token { try enter(keys) }
-        defer { if attempt.way != .token { leave(keys) } }
+        let slots = attempt.way == .token ? [] : try enter(attempt)
+        defer { for slot in slots { slot.leave() } }
         do {
             return try await rates.signIn(attempt, waitMaxS: limits.signInWaitMaxS, body)
         } catch let problem as Problem where problem.isWrongGuess {
@@ -64,39 +61,25 @@ package final class SignInLimits: Sendable {
         }
     }
 
-    private func enter(_ keys: [Key]) throws(Problem) {
-        let full: Key? = underWay.withLock { counts in
-            if let full = keys.first(where: { counts[$0, default: 0] >= max(of: $0) }) { return full }
-            for key in keys { counts[key, default: 0] += 1 }
-            return nil
-        }
-        switch full {
-        case nil: return
-        case .account:
-            refusedByAccount.add()
-            throw Problem(
-                .rateLimited, "Too many sign-ins to this account are running. Retry after 1 s.", retryAfterS: 1)
-        case .address:
-            refusedByAddress.add()
-            throw Problem(
-                .rateLimited, "Too many sign-ins from this address are running. Retry after 1 s.", retryAfterS: 1)
-        }
-    }
-
-    private func max(of key: Key) -> Int {
-        switch key {
-        case .account: limits.accountSignInCountMax
-        case .address: limits.addressSignInCountMax
-        }
-    }
-
-    private func leave(_ keys: [Key]) {
-        underWay.withLock { counts in
-            for key in keys {
-                guard let count = counts[key] else { continue }
-                counts[key] = count > 1 ? count - 1 : nil
+    private func enter(_ attempt: SignInAttempt) throws(Problem) -> [HeldSlot] {
+        var slots: [HeldSlot] = []
+        if let account = attempt.account {
+            guard let slot = accounts.holdIfFree(account) else {
+                refusedByAccount.add()
+                throw Problem(
+                    .rateLimited, "Too many sign-ins to this account are running. Retry after 1 s.", retryAfterS: 1)
             }
+            slots.append(slot)
         }
+        if let address = attempt.address {
+            guard let slot = addresses.holdIfFree(address) else {
+                refusedByAddress.add()
+                throw Problem(
+                    .rateLimited, "Too many sign-ins from this address are running. Retry after 1 s.", retryAfterS: 1)
+            }
+            slots.append(slot)
+        }
+        return slots
     }
 
     /// Counts a failure, and warns when many accounts or addresses fail.
@@ -137,4 +120,11 @@ package final class SignInLimits: Sendable {
 extension Problem {
     /// Whether an attempt failed because the credentials are wrong, so that it was a guess.
     var isWrongGuess: Bool { code == .wrongCredentials || code == .wrongPassword }
+}
+
+extension SlotLimits {
+    /// Bounds each lane alone. Nothing waits.
+    fileprivate static func perLane(_ slotCount: Int) -> SlotLimits {
+        SlotLimits(slotCount: .max, waitingCountMax: 0, laneSlotCount: slotCount, laneWaitingCountMax: 0)
+    }
 }

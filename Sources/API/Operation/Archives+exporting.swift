@@ -23,9 +23,9 @@ package struct ExportServices: Sendable {
     }
 
     /// Returns a slot, which is free again when the object is released. Throws 503.
-    fileprivate func begin() async throws -> TransferSlot {
+    fileprivate func begin() async throws -> HeldSlot {
         do {
-            try await slots.enter(0)
+            return try await slots.hold(0)
         } catch is SlotRefusal {
             metrics.exports.add(.refused)
             throw Problem(
@@ -33,7 +33,6 @@ package struct ExportServices: Sendable {
                 "This node is writing \(Self.countMax) exports already. Retry after the seconds in Retry-After.",
                 retryAfterS: 30)
         }
-        return TransferSlot { [slots] in slots.leave(0) }
     }
 }
 
