@@ -32,7 +32,11 @@ package enum PolicyLimits {
     package static let detailCharacterCountMax = 500
     /// A larger answer counts as a failure.
     package static let answerByteCountMax = 1 << 20
-    /// Questions under way at once; more wait for their turn.
+    /// Questions of a node under way at once, of all accounts and of one; more wait for their turn.
     package static let inFlightCountMax = 64
+    package static let accountInFlightCountMax = 4
+    /// Questions of a node that wait, of all accounts and of one.
+    package static let waitingCountMax = 1_024
+    package static let accountWaitingCountMax = 64
     package static let timeoutMs = 500
 }

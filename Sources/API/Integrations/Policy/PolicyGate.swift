@@ -1,10 +1,14 @@
 // Asks the operator's policy, and decides what happens when it does not answer.
+import Basics
 import Domain
 import Logging
 import Synchronization
 import Telemetry
 
 /// The policy of a node. From any thread.
+///
+/// Questions wait in a line of the node with a lane for each account. The wait is not the policy's: its time begins when
+/// the question is sent, and only a question that was sent can fail.
 package final class PolicyGate: Sendable {
     /// Sends a question. Returns whatever the policy answers.
     package typealias Ask = @Sendable (_ body: [UInt8]) async -> Result<PolicyReply, PolicyFailure>
@@ -15,19 +19,39 @@ package final class PolicyGate: Sendable {
     private let metrics: PolicyMetrics
     private let log: RateLimitedLog
     private let breaker = Mutex(PolicyBreaker())
+    private let slots = Slots<UserID>(
+        SlotLimits(
+            slotCount: PolicyLimits.inFlightCountMax, waitingCountMax: PolicyLimits.waitingCountMax,
+            laneSlotCount: PolicyLimits.accountInFlightCountMax,
+            laneWaitingCountMax: PolicyLimits.accountWaitingCountMax))
+    private let waitMax: Duration
 
-    /// - Parameter failsClosed: whether messages are refused while the policy does not answer. Otherwise they are accepted.
-    package init(failsClosed: Bool, limits: Limits, metrics: PolicyMetrics, logger: Logger, ask: @escaping Ask) {
+    /// - Parameters:
+    ///   - failsClosed: whether messages are refused while the policy does not answer. Otherwise they are accepted.
+    ///   - waitMax: how long a question waits before it is sent.
+    ///   - ask: its time is the policy's, so it must not wait for other questions.
+    package init(
+        failsClosed: Bool, limits: Limits, metrics: PolicyMetrics, waitMax: Duration = .seconds(5), logger: Logger,
+        ask: @escaping Ask
+    ) {
         self.failsClosed = failsClosed
+        self.waitMax = waitMax
         self.limits = limits
         self.metrics = metrics
         self.ask = ask
         log = RateLimitedLog(logger)
     }
 
+    /// How many questions are under way and how many wait.
+    var load: (busy: Int, waiting: Int) { slots.load }
+
     /// Returns the policy's verdict; nil if it gave none and the message is accepted without.
-    /// - Throws: 503 if it gave none and the message is not accepted.
+    /// - Throws: 503 if it gave none and the message is not accepted. 429 if the account has too many questions, 503 if
+    ///   the node has: nobody was asked then, so the message is not accepted.
     func verdict(about question: PolicyQuestion) async throws -> PolicyVerdict? {
+        let account = question.message.sender
+        try await enter(account)
+        defer { slots.leave(account) }
         let permit: PolicyBreaker.Permit
         switch breaker.withLock({ $0.admit(now: .now) }) {
         case .ask(let given): permit = given
@@ -53,6 +77,27 @@ package final class PolicyGate: Sendable {
             if pause != nil { log.warning("the policy failed too often; it is not asked for some seconds") }
             return try fail(retryAfter: pause ?? .seconds(1))
         }
+    }
+
+    private func enter(_ account: UserID) async throws {
+        do {
+            return try await slots.enter(account, within: waitMax)
+        } catch SlotRefusal.full {
+            metrics.failures.add(.overloaded)
+            throw nodeFull
+        } catch let refusal as SlotRefusal {
+            metrics.failures.add(.overloaded)
+            if refusal == .late, slots.load.busy >= PolicyLimits.inFlightCountMax { throw nodeFull }
+            throw Problem(
+                .rateLimited,
+                "Too many messages of this account wait for a check. Retry after the seconds in Retry-After.",
+                retryAfterS: 1)
+        }
+    }
+
+    private var nodeFull: Problem {
+        Problem(
+            .overloaded, "Too many messages wait for a check. Retry after the seconds in Retry-After.", retryAfterS: 1)
     }
 
     private func settle<Outcome: Sendable>(_ change: (inout sending PolicyBreaker) -> sending Outcome) -> Outcome {

@@ -10,7 +10,7 @@ package enum PolicyFailure: String, Error, CaseIterable, Sendable {
     case status
     /// An answer that is no verdict, or a rewritten payload that breaks the rules for messages.
     case malformed
-    /// Too many questions wait on this node.
+    /// Too many questions wait on this node, or of the account. The message is refused.
     case overloaded
     /// It failed too often, so it is not asked for a while.
     case paused
@@ -31,7 +31,7 @@ package final class PolicyMetrics: Sendable {
             answers.samples("action"))
         text.counter(
             "parley_policy_failures_total",
-            "Messages and edits without a verdict of the policy, by reason. `paused`: not asked, because it failed too often.",
+            "Messages and edits without a verdict of the policy, by reason. `paused`: not asked, because it failed too often. `overloaded`: refused, because too many wait.",
             failures.samples("reason"))
         text.gauge(
             "parley_policy_paused", "1 while this node does not ask the policy, because it failed too often.",
