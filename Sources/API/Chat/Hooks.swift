@@ -66,9 +66,12 @@ extension API {
             throw Problem.hookNotFound
         }
         let digest = token.digest
-        // Before the query: nobody can keep the database busy with one address.
+        // Before the query: nobody can keep the database busy with one hook's address, nor with made-up ones.
         try rates.post(toHook: digest)
-        guard let hook = try await store.findHook(digest: digest) else { throw Problem.hookNotFound }
+        let found = try await rates.lookUp(.hook, from: rates.address(of: call)) {
+            try await store.findHook(digest: digest)
+        }
+        guard let hook = found else { throw Problem.hookNotFound }
         if hook.isSuspended {
             throw Problem(.accountSuspended, "The bot of this hook is suspended. Contact the operator of the service.")
         }

@@ -37,7 +37,7 @@ package struct SendEndpoint: Sendable {
             let thread = Self.thread(of: request.path)
         else { return false }
         do {
-            guard case .identity(let identity) = try authenticator.known(request.headers[.authorization]) else {
+            guard case .identity(let identity) = try authenticator.known(request) else {
                 return false
             }
             // Before the body is parsed, so an account that sends too often costs no work.

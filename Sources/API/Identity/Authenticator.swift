@@ -1,55 +1,65 @@
 // Finds the identity behind an Authorization header.
+import Basics
 import Credentials
 import Domain
 import Foundation
 import Log
+import Transport
 
 /// Resolves session tokens: from the node's cache while its tail is fresh, otherwise from the database. So a session
 /// that ended on any node ends here within a second. While the database is unavailable no token resolves.
 package struct Authenticator: Sendable {
     package let sessions: SessionCache
+    private let rates: RateLimits
     private let isFresh: @Sendable () -> Bool
 
-    /// - Parameter isFresh: whether this node's tail has recently reached the end of the log.
-    package init(sessions: SessionCache, isFresh: @escaping @Sendable () -> Bool) {
+    /// - Parameters:
+    ///   - rates: limits the tokens that no session has, by address.
+    ///   - isFresh: whether this node's tail has recently reached the end of the log.
+    package init(sessions: SessionCache, rates: RateLimits, isFresh: @escaping @Sendable () -> Bool) {
         self.sessions = sessions
+        self.rates = rates
         self.isFresh = isFresh
     }
 
     package enum Known: Sendable {
         case identity(Identity)
-        /// This node does not know the session. The database is asked for it by this digest.
-        case digest([UInt8])
+        /// This node does not know the session. The database is asked for it by this digest, on behalf of the client's
+        /// address.
+        case digest([UInt8], from: IPAddress?)
     }
 
     /// Looks up a token without suspending. Throws `unauthenticated` without a token, and `invalid_token` for a text
     /// that is no token.
-    package func known(_ authorization: String?) throws(Problem) -> Known {
-        guard let authorization else { throw .noToken }
+    package func known(_ request: InboundRequest) throws(Problem) -> Known {
+        guard let authorization = request.headers[.authorization] else { throw .noToken }
         guard let text = AuthorizationHeader.bearerToken(in: authorization), let token = SessionToken(parsing: text)
         else {
             throw .badToken
         }
         let digest = token.digest
-        guard isFresh(), let identity = sessions.cached(digest, now: nowMicros) else { return .digest(digest) }
+        guard isFresh(), let identity = sessions.cached(digest, now: nowMicros) else {
+            return .digest(digest, from: rates.address(of: request))
+        }
         return .identity(identity)
     }
 
-    /// Asks the database. Throws `invalid_token` if no session has this digest.
-    package func find(_ digest: [UInt8]) async throws -> Identity {
-        guard let identity = try await sessions.find(digest, now: nowMicros) else { throw Problem.badToken }
-        return identity
-    }
-
     /// The identity of a request, from the cache or else from the database.
-    package func identity(_ authorization: String?) async throws -> Identity {
-        try await identity(known(authorization))
+    /// - Throws: as `known`; `invalid_token` if no session has the token; `rate_limited` if the address has sent too many
+    ///   such tokens.
+    package func identity(of request: InboundRequest) async throws -> Identity {
+        try await identity(known(request))
     }
 
     func identity(_ known: Known) async throws -> Identity {
         switch known {
-        case .identity(let identity): identity
-        case .digest(let digest): try await find(digest)
+        case .identity(let identity): return identity
+        case .digest(let digest, let address):
+            let found = try await rates.lookUp(.session, from: address) {
+                try await sessions.find(digest, now: nowMicros)
+            }
+            guard let found else { throw Problem.badToken }
+            return found
         }
     }
 

@@ -21,6 +21,7 @@ package final class RateLimits: Sendable {
     /// The buckets of every limit that this node counts, by the limit's name.
     private let buckets: [String: NodeBuckets]
     private let adminGuessCount = Counter()
+    private let unknownTokens = LabelledCounters<LookedUpToken>()
     private let refusals = RateLimit.all.map { _ in Counter() }
 
     package init(isOn: Bool, quotas: RateQuotas = RateQuotas(), proxies: TrustedProxies, store: Store) {
@@ -64,6 +65,18 @@ package final class RateLimits: Sendable {
         buckets.charge(user, cost: memberCount / 100)
     }
 
+    /// Whether an account has a token of a limit whose cost is known only after the work. Takes none.
+    package func allows(_ limit: RateLimit, to user: UserID) -> Bool {
+        guard isOn, buckets[limit.name]?.wait(user) != nil else { return true }
+        count(limit)
+        return false
+    }
+
+    /// Charges for work that was done. The bucket may go into debt.
+    package func charge(_ limit: RateLimit, to user: UserID, cost: Int) {
+        if isOn, cost > 0 { buckets[limit.name]?.charge(user, cost: cost) }
+    }
+
     /// Gives back a token that was taken for work that was not done.
     func giveBack(_ limit: RateLimit, to user: UserID) {
         if isOn { buckets[limit.name]?.giveBack(user) }
@@ -77,10 +90,29 @@ package final class RateLimits: Sendable {
 
     /// Refuses an address that has sent too many wrong admin tokens.
     func useAdminToken(from address: IPAddress?) throws(Problem) {
-        guard isOn, let address, let buckets = buckets[RateLimit.adminGuessesFromAddress.name] else { return }
+        try checkGuesses(.adminGuessesFromAddress, from: address)
+    }
+
+    private func checkGuesses(_ limit: RateLimit, from address: IPAddress?) throws(Problem) {
+        guard isOn, let address, let buckets = buckets[limit.name] else { return }
         if let waitNs = buckets.wait(address) {
             throw refusal(buckets.limit, waitMs: Int(waitNs / 1_000_000) + 1)
         }
+    }
+
+    /// A token that this node does not know is looked up in the database.
+    enum LookedUpToken: String, CaseIterable { case session, hook }
+
+    /// Looks up a token. Counts unknown ones by address, and refuses an address that has sent too many before the
+    /// database is asked.
+    func lookUp<Found: Sendable>(
+        _ kind: LookedUpToken, from address: IPAddress?, _ find: () async throws -> Found?
+    ) async throws -> Found? {
+        try checkGuesses(.unknownTokensFromAddress, from: address)
+        if let found = try await find() { return found }
+        unknownTokens.add(kind)
+        if isOn, let address { _ = buckets[RateLimit.unknownTokensFromAddress.name]?.take(address, cost: 1) }
+        return nil
     }
 
     /// Counts a wrong admin token.
@@ -151,6 +183,10 @@ package final class RateLimits: Sendable {
         text.counter(
             "parley_admin_wrong_tokens_total", "Calls with a wrong admin token.",
             adminGuessCount.value)
+        text.counter(
+            "parley_unknown_tokens_total",
+            "Calls with a well-formed token that the database does not have, by kind: of a session, or of a hook.",
+            unknownTokens.samples("kind"))
         text.counter(
             "parley_rate_limited_total", "Requests refused by a rate limit on this node, by limit (docs/limits.md).",
             zip(RateLimit.all, refusals).map { ([("limit", Self.label($0))], $1.value) })

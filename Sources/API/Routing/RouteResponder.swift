@@ -38,7 +38,7 @@ struct RouteResponder: Sendable {
             try check(call, route)
             return try await endpoint(call)
         case .signedIn(let endpoint):
-            let identity = try await api.authenticator.identity(call.request.headers[.authorization])
+            let identity = try await api.authenticator.identity(of: call.request)
             for limit in route.operation.accountLimits { try api.rates.take(limit, by: identity.user) }
             try check(call, route)
             guard route.method == .get else { return try await endpoint(call, identity) }
@@ -93,7 +93,7 @@ struct RouteResponder: Sendable {
     private func checkToken(_ head: InboundRequest, _ route: Route) throws(Problem) {
         switch route.endpoint {
         case .open: break
-        case .signedIn, .direct: _ = try api.authenticator.known(head.headers[.authorization])
+        case .signedIn, .direct: _ = try api.authenticator.known(head)
         case .media: break
         case .admin, .directAdmin:
             try api.adminGuard?.check(head.headers[.authorization], from: api.rates.address(of: head))

@@ -56,7 +56,7 @@ package final class SyncEndpoint: Sendable {
     /// mailbox until the tail has caught up. HEAD never waits.
     package func handle(_ request: InboundRequest, _ reply: Reply) {
         do {
-            let known = try services.authenticator.known(request.headers[.authorization])
+            let known = try services.authenticator.known(request)
             var poll = try Self.parse(request)
             if request.method == .head { poll.waitMs = 0 }
             if EventStreams.areAccepted(by: request.headers.first(.accept)) {

@@ -81,6 +81,14 @@ extension RateLimit {
     package static let postsToHook = RateLimit("hook-posts", quota: 300, windowS: 60, "posts to one incoming hook")
     package static let reportsOfAccount = RateLimit(
         "account-reports", quota: 60, windowS: 3_600, "reports by one account")
+    /// Charged when a thumbnail is drawn. Without a token left, the account's pictures get none.
+    package static let thumbnailsOfAccount = RateLimit(
+        "account-thumbnails", quota: 60_000, windowS: 3_600,
+        "milliseconds of processor time for thumbnails of one account's pictures")
+    /// Each costs a query. Tokens that this node knows cost none and are never refused.
+    package static let unknownTokensFromAddress = RateLimit(
+        "address-unknown-tokens", quota: 600, windowS: 900,
+        "unknown session tokens and addresses of hooks from one address")
     package static let adminGuessesFromAddress = RateLimit(
         "address-admin-guesses", quota: 60, windowS: 900, "wrong admin tokens from one address")
 
@@ -89,7 +97,7 @@ extension RateLimit {
         codesFromAddress, registrationsFromAddress, sendsOfAccount, writesOfAccount, receiptsOfAccount, typingOfAccount,
         profileChangesOfAccount,
         threadsOfAccount, dailyThreadsOfAccount, strangersOfAccount, directoryOfAccount,
-        postsToHook, reportsOfAccount, adminGuessesFromAddress,
+        postsToHook, reportsOfAccount, thumbnailsOfAccount, unknownTokensFromAddress, adminGuessesFromAddress,
     ]
 }
 

@@ -22,8 +22,8 @@ extension API {
     ///   that the caller cannot see. 422 for unknown parameters.
     func mediaCaller(_ call: Call, _ variant: AttachmentVariant) async throws -> MediaCaller {
         let link = try mediaQuery(call)
-        if let authorization = call.request.headers[.authorization] {
-            let identity = try await authenticator.identity(authorization)
+        if call.request.headers[.authorization] != nil {
+            let identity = try await authenticator.identity(of: call.request)
             return MediaCaller(identity: identity, reader: .user(identity.user))
         }
         let identity: Identity?
