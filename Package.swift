@@ -359,8 +359,9 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "Cryptography", "Domain", "Outbound", "Postgres", "Push", "Service", "ServiceConfiguration", "Store",
-                "Telemetry", "TestSupport", "Thumbnailing", "Workers", "parley-thumbnailer", logging,
+                "API", "Basics", "Cryptography", "Domain", "Linux", "Outbound", "Postgres", "Push", "Service",
+                "ServiceConfiguration", "Store", "Telemetry", "TestSupport", "Thumbnailing", "Transport", "Workers",
+                "parley-thumbnailer", logging,
             ],
             swiftSettings: testSettings),
 

@@ -9,12 +9,12 @@ import Workers
 extension Node {
     /// Returns the parts, and what the API needs of them.
     static func attachmentParts(
-        _ settings: Settings, _ store: Store, logger: Logger
+        _ settings: Settings, _ store: Store, _ rates: RateLimits, logger: Logger
     ) throws -> (parts: [Part], services: AttachmentServices) {
         let (metrics, transfers) = (AttachmentMetrics(), TransferMetrics())
         let processor = AttachmentProcessor(
             store: store, scanner: settings.makeAttachmentScanner(failures: metrics.scanFailures, logger: logger),
-            thumbnailer: Thumbnailer(logger: logger), metrics: metrics, logger: logger)
+            thumbnailer: Thumbnailer(logger: logger), rates: rates, metrics: metrics, logger: logger)
         let checker = AttachmentChecker(store: store, processor: processor, logger: logger)
         let sweep = AttachmentSweep(store: store, metrics: metrics, logger: logger)
         let objectStore = try ObjectStoreParts(settings, store: store, logger: logger)

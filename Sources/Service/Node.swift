@@ -96,7 +96,7 @@ package struct Node: Sendable {
         parts += Self.maintenanceParts(settings, database, store, log, imports: imports, logger: logger)
         parts += Self.outboxParts(settings, store, logger: logger)
         parts.append(Self.commandPart(settings, store, logger: logger))
-        let attachments = try Self.attachmentParts(settings, store, logger: logger)
+        let attachments = try Self.attachmentParts(settings, store, rates, logger: logger)
         parts += attachments.parts
         let changesMetrics = ChangesMetrics()
         changes = ChangesFeed(store: store, hub: log.hub, metrics: changesMetrics)

@@ -18,7 +18,17 @@ package enum Drawing: Sendable, Equatable {
     case failed(String)
 }
 
-/// Too many pictures wait for their turn. Try again later.
-package struct ThumbnailerBusy: Error, CustomStringConvertible {
-    package var description: String { "too many pictures wait for a thumbnail" }
+/// Too many pictures wait for their turn.
+package enum ThumbnailerBusy: Error, CustomStringConvertible {
+    /// Of the same owner.
+    case owner
+    /// Of all owners together. Try again later.
+    case all
+
+    package var description: String {
+        switch self {
+        case .owner: "too many pictures of the owner wait for a thumbnail"
+        case .all: "too many pictures wait for a thumbnail"
+        }
+    }
 }

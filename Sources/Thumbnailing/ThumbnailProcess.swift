@@ -22,6 +22,9 @@ struct ThumbnailProcess: Sendable {
         output.closeWriteEnd()
     }
 
+    /// The processor time that the process has used. Zero while it runs.
+    var processorTime: Duration { child.processorTime }
+
     /// How the tasks other than the reader ended.
     private enum Ending {
         case fed

@@ -23,6 +23,20 @@ struct ChildProcesses {
         #expect(!child.isRunning)
     }
 
+    @Test("reports the processor time that it used, and not the time that it slept")
+    func processorTime() async throws {
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { close(null) }
+        func time(_ script: String) async throws -> Duration {
+            let shell = Program(executable: "/bin/sh", arguments: ["-c", script])
+            let child = try await ChildProcess.start(shell, input: null, output: null)
+            _ = try await child.waitForExit()
+            return child.processorTime
+        }
+        let (busy, idle) = (try await time("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"), try await time(":"))
+        #expect(busy > idle && busy > .milliseconds(50), "\(busy), \(idle)")
+    }
+
     @Test("is waited for no longer than asked")
     func bound() async throws {
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)

@@ -104,3 +104,4 @@ language sql volatile as $$
     select * from receipt_publish(p_threads)
 $$;
 drop function if exists attachment_put_thumbnail(uuid, uuid, bytea, text, bytea);
+drop function if exists attachment_claim(uuid, int, int);

@@ -17,9 +17,9 @@ package protocol ObjectAccess: Sendable {
 
 /// What the attachment calls need of the node besides the database.
 package struct AttachmentServices: Sendable {
-    /// Checks a complete upload: metadata, thumbnail, virus scan. Returns when the attachment has left the state
-    /// `checking`, or after some seconds.
-    package var check: @Sendable (AttachmentID) async -> Void
+    /// Checks a complete upload of an account: metadata, thumbnail, virus scan. Returns when the attachment has left the
+    /// state `checking`, or after some seconds.
+    package var check: @Sendable (AttachmentID, UserID) async -> Void
     /// Nil if all bytes are in the database.
     package var objects: (any ObjectAccess)?
     /// The routes count every transfer here.
@@ -34,7 +34,7 @@ package struct AttachmentServices: Sendable {
     package var cookieSeconds: Int
 
     package init(
-        check: @escaping @Sendable (AttachmentID) async -> Void = { _ in }, objects: (any ObjectAccess)? = nil,
+        check: @escaping @Sendable (AttachmentID, UserID) async -> Void = { _, _ in }, objects: (any ObjectAccess)? = nil,
         metrics: TransferMetrics = TransferMetrics(), usesTLS: Bool = false, allowsOtherOrigins: Bool = false,
         sendsInterimAnswers: Bool = false,
         cookieSeconds: Int = 90 * 86_400

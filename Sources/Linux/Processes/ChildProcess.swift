@@ -34,6 +34,7 @@ package final class ChildProcess: Sendable {
 
     private struct State {
         var exit: Exit?
+        var processorTime = Duration.zero
         var waiters: [UInt64: CheckedContinuation<Exit?, Never>] = [:]
         var waiterCount: UInt64 = 0
     }
@@ -62,6 +63,9 @@ package final class ChildProcess: Sendable {
             }
         }
     }
+
+    /// The processor time that the process has used. Zero while it runs.
+    package var processorTime: Duration { state.withLock { $0.processorTime } }
 
     package var isRunning: Bool { state.withLock { $0.exit == nil } }
 
@@ -126,8 +130,10 @@ package final class ChildProcess: Sendable {
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
         let (exit, waiters) = state.withLock { state in
             var status: Int32 = 0
-            let exit = waitpid(pid, &status, WNOHANG) == pid ? Exit(waitStatus: status) : .unknown
+            var usage = rusage()
+            let exit = wait4(pid, &status, WNOHANG, &usage) == pid ? Exit(waitStatus: status) : .unknown
             state.exit = exit
+            state.processorTime = Duration(usage.ru_utime) + Duration(usage.ru_stime)
             defer { state.waiters = [:] }
             return (exit, Array(state.waiters.values))
         }
@@ -136,6 +142,10 @@ package final class ChildProcess: Sendable {
 }
 
 extension Duration {
+    fileprivate init(_ time: timeval) {
+        self = .seconds(Int64(time.tv_sec)) + .microseconds(Int64(time.tv_usec))
+    }
+
     package var dispatchInterval: DispatchTimeInterval {
         .milliseconds(Int(components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000))
     }

@@ -8,7 +8,7 @@ final class AttachmentMetrics: Sendable {
     enum Outcome: String, CaseIterable, Sendable {
         case ready
         case refused
-        /// The virus scanner is away. The attachment is checked again.
+        /// The virus scanner is away, or too many pictures wait for a thumbnail. The attachment is checked again.
         case postponed
         /// Another node checks it, or it was deleted.
         case abandoned
@@ -22,6 +22,8 @@ final class AttachmentMetrics: Sendable {
         case killed
         case missing
         case failed
+        /// The account has used its processor time, or has too many pictures in line.
+        case limited
 
         init(_ drawing: Drawing) {
             self =
@@ -65,7 +67,7 @@ final class AttachmentMetrics: Sendable {
             runningCount.load(ordering: .relaxed))
         text.counter(
             "parley_attachment_checks_total",
-            "Checks of attachments by this node, by outcome. `postponed`: the virus scanner is away.",
+            "Checks of attachments by this node, by outcome. `postponed`: the virus scanner is away, or too many pictures wait.",
             checked.samples("outcome"))
         text.histogram(
             "parley_attachment_check_seconds", "Time of a check from its claim to its end.", [([], took.values)])
@@ -79,7 +81,7 @@ final class AttachmentMetrics: Sendable {
             "Pictures with damaged headers. They are kept as files, with their metadata.", unreadable.value)
         text.counter(
             "parley_attachment_thumbnails_total",
-            "Thumbnails by outcome. `missing`: parley-thumbnailer is not installed.", thumbnails.samples("outcome"))
+            "Thumbnails by outcome. `missing`: parley-thumbnailer is not installed. `limited`: the account has used its processor time.", thumbnails.samples("outcome"))
     }
 
     func writeSweep(to text: inout MetricsText) {

@@ -1,4 +1,6 @@
 // The work on one complete upload: digest, type, metadata, virus scan, thumbnail.
+import API
+import Basics
 import Cryptography
 import Domain
 import Logging
@@ -27,21 +29,26 @@ struct AttachmentProcessor: Sendable {
     let store: Store
     let scanner: AttachmentScanner?
     let thumbnailer: Thumbnailer
+    /// Has the processor time that an account may use for thumbnails.
+    let rates: RateLimits
     let metrics: AttachmentMetrics
     private let logger: Logger
     private let log: RateLimitedLog
 
     init(
-        store: Store, scanner: AttachmentScanner?, thumbnailer: Thumbnailer, metrics: AttachmentMetrics, logger: Logger
+        store: Store, scanner: AttachmentScanner?, thumbnailer: Thumbnailer, rates: RateLimits,
+        metrics: AttachmentMetrics, logger: Logger
     ) {
-        (self.store, self.scanner, self.thumbnailer) = (store, scanner, thumbnailer)
+        (self.store, self.scanner, self.thumbnailer, self.rates) = (store, scanner, thumbnailer, rates)
         (self.metrics, self.logger) = (metrics, logger)
         log = RateLimitedLog(logger)
     }
 
-    /// Checks the attachment and extends the claim while it does.
+    /// Checks the attachment and extends the claim while it does. Frees the slot before it draws the thumbnail, which
+    /// has a line of its own: a file without one does not wait for pictures.
     /// - Throws: any error of the database. A node tries again after `retrySeconds`.
-    func process(_ job: AttachmentJob) async throws {
+    func process(_ job: AttachmentJob, in slot: HeldSlot) async throws {
+        defer { slot.leave() }
         metrics.begin()
         let began = ContinuousClock.now
         defer {
@@ -51,7 +58,7 @@ struct AttachmentProcessor: Sendable {
         let outcome: AttachmentMetrics.Outcome
         do {
             outcome = try await withThrowingTaskGroup(of: AttachmentMetrics.Outcome.self) { group in
-                group.addTask { try await check(job) }
+                group.addTask { try await check(job, in: slot) }
                 group.addTask { try await extendClaim(job) }
                 defer { group.cancelAll() }
                 for try await outcome in group { return outcome }
@@ -85,36 +92,58 @@ struct AttachmentProcessor: Sendable {
         }
     }
 
-    private func check(_ job: AttachmentJob) async throws -> AttachmentMetrics.Outcome {
+    private func check(_ job: AttachmentJob, in slot: HeldSlot) async throws -> AttachmentMetrics.Outcome {
         guard job.attempt <= Self.attemptMax else {
             return try await refuse(job, "\(Self.attemptMax) nodes ended while they checked it")
         }
         do {
-            if job.isHashed, try await waitsForScanner(job) { return .postponed }
-            let upload = try await inspect(job)
-            // Now a repeated PUT can be compared with this upload.
-            try await store.extendClaim(job, leaseSeconds: Self.leaseSeconds, uploadedDigest: upload.digest)
-            if try await waitsForScanner(job) { return .postponed }
-            let served = try await clean(upload, job)
-            switch try await scanner?.scan(served.bytes) {
-            case nil, .accepted: break
-            case .refused(let reason): return try await refuse(job, reason)
-            case .postponed(let seconds):
-                try await store.postponeAttachment(job, seconds: seconds)
-                return .postponed
+            switch try await examine(job) {
+            case .ended(let outcome): return outcome
+            case .file(var result, let picture):
+                if var picture {
+                    slot.leave()
+                    guard try await draw(&picture, job, into: &result) else { return .postponed }
+                }
+                try await store.finishAttachment(job, result)
+                return .ready
             }
-            var result = CheckedAttachment(uploadedDigest: upload.digest, served: served.stored)
-            result.usesCleaned = served.bytes.variant == .cleaned
-            if let header = upload.picture?.header, header.isDrawable {
-                try await draw(served.bytes, header, job, into: &result)
-            }
-            try await store.finishAttachment(job, result)
-            return .ready
         } catch let missing as AttachmentBytes.MissingChunk {
             // Deletion is the usual reason. Then this throws that the claim has ended.
             try await store.extendClaim(job, leaseSeconds: Self.leaseSeconds, uploadedDigest: nil)
             throw missing
         }
+    }
+
+    private enum Examination {
+        case ended(AttachmentMetrics.Outcome)
+        case file(CheckedAttachment, Picture?)
+    }
+
+    /// A picture that may get a thumbnail.
+    private struct Picture {
+        var bytes: AttachmentBytes
+        let header: PictureHeader
+    }
+
+    /// Does everything but the thumbnail.
+    private func examine(_ job: AttachmentJob) async throws -> Examination {
+        if job.isHashed, try await waitsForScanner(job) { return .ended(.postponed) }
+        let upload = try await inspect(job)
+        // Now a repeated PUT can be compared with this upload.
+        try await store.extendClaim(job, leaseSeconds: Self.leaseSeconds, uploadedDigest: upload.digest)
+        if try await waitsForScanner(job) { return .ended(.postponed) }
+        let served = try await clean(upload, job)
+        switch try await scanner?.scan(served.bytes) {
+        case nil, .accepted: break
+        case .refused(let reason): return .ended(try await refuse(job, reason))
+        case .postponed(let seconds):
+            try await store.postponeAttachment(job, seconds: seconds)
+            return .ended(.postponed)
+        }
+        var result = CheckedAttachment(uploadedDigest: upload.digest, served: served.stored)
+        result.usesCleaned = served.bytes.variant == .cleaned
+        guard let header = upload.picture?.header, header.isDrawable else { return .file(result, nil) }
+        return .file(result, Picture(bytes: served.bytes, header: header))
     }
 
     /// Postpones the check while the virus scanner is away. Otherwise all waiting files would be read again and again.
@@ -196,12 +225,21 @@ extension AttachmentProcessor {
         return try await writer.finish(mediaType: type)
     }
 
-    /// Draws the thumbnail. Without one the attachment becomes ready all the same.
+    /// Draws the thumbnail. Without one the attachment becomes ready all the same. Returns false if the check is
+    /// postponed, because too many pictures of all accounts wait.
     private func draw(
-        _ picture: AttachmentBytes, _ header: PictureHeader, _ job: AttachmentJob, into result: inout CheckedAttachment
-    ) async throws {
-        let drawing = try await thumbnailer.draw { try await picture.chunk($0) }
-        metrics.thumbnails.add(AttachmentMetrics.ThumbnailOutcome(drawing))
+        _ picture: inout Picture, _ job: AttachmentJob, into result: inout CheckedAttachment
+    ) async throws -> Bool {
+        let drawing: Drawing?
+        do {
+            drawing = try await draw(&picture, job)
+        } catch ThumbnailerBusy.all {
+            try await store.postponeAttachment(job, seconds: Self.retrySeconds)
+            return false
+        } catch ThumbnailerBusy.owner {
+            drawing = nil
+        }
+        metrics.thumbnails.add(drawing.map { AttachmentMetrics.ThumbnailOutcome($0) } ?? .limited)
         switch drawing {
         case .drawn(let thumbnail):
             var writer = VariantWriter(.thumbnail, of: job, byteCount: thumbnail.bytes.count, store: store)
@@ -210,16 +248,37 @@ extension AttachmentProcessor {
             result.thumbhash = thumbnail.thumbhash
         case .unreadable, .tooLarge:
             // A file like any other, without width and height.
-            return
-        case .missing: break
+            return true
+        case nil, .missing: break
         case .timedOut: failed("it took too long")
         case .killed(let signal): failed("signal \(signal) ended it")
         case .failed(let reason): failed(reason)
         }
-        (result.width, result.height) = (header.width, header.height)
+        (result.width, result.height) = (picture.header.width, picture.header.height)
+        return true
 
         func failed(_ reason: String) {
             log.warning("drawing a thumbnail failed; the attachment is ready without one", reason: reason)
         }
+    }
+
+    /// Waits for the owner's turn, draws, and charges the owner for the processor time. Returns nil if the owner has
+    /// none left.
+    private func draw(_ picture: inout Picture, _ job: AttachmentJob) async throws -> Drawing? {
+        let owner = "\(job.owner)"
+        guard rates.allows(.thumbnailsOfAccount, to: job.owner) else { return nil }
+        var slot = thumbnailer.holdIfFree(for: owner)
+        if slot == nil {
+            // Many may wait, so none keeps its bytes in memory. They are read again.
+            picture.bytes.held = nil
+            slot = try await thumbnailer.hold(for: owner)
+            // The owner's pictures before this one were charged meanwhile.
+            guard rates.allows(.thumbnailsOfAccount, to: job.owner) else { return nil }
+        }
+        guard let slot else { return nil }
+        let bytes = picture.bytes
+        let (drawing, time) = try await thumbnailer.draw(in: slot) { try await bytes.chunk($0) }
+        rates.charge(.thumbnailsOfAccount, to: job.owner, cost: Int(time / .milliseconds(1)))
+        return drawing
     }
 }

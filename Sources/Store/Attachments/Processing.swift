@@ -15,6 +15,7 @@ package struct AttachmentJob: Sendable {
     package let attempt: Int
     /// Whether the digest of the bytes as uploaded is stored.
     package let isHashed: Bool
+    package let owner: UserID
 }
 
 package struct StoredVariant: Sendable {
@@ -69,7 +70,8 @@ extension Store {
             try rows.map {
                 AttachmentJob(
                     attachment: AttachmentID(try $0.uuid(0)), claim: try $0.int8(1), byteCount: Int(try $0.int8(2)),
-                    declaredType: try $0.textOrNull(3), attempt: Int(try $0.int2(4)), isHashed: try $0.bool(5))
+                    declaredType: try $0.textOrNull(3), attempt: Int(try $0.int2(4)), isHashed: try $0.bool(5),
+                    owner: UserID(try $0.uuid(6)))
             }
         }
     }

@@ -1,4 +1,5 @@
 // Attachments in a real database, and the parts of one node that check them.
+import API
 import Cryptography
 import Domain
 import Foundation
@@ -8,6 +9,7 @@ import Store
 import TestSupport
 import Testing
 import Thumbnailing
+import Transport
 
 @testable import Service
 
@@ -16,11 +18,19 @@ struct AttachmentSetup {
     let store: Store
     let metrics = AttachmentMetrics()
     let lines = LogLines()
+    let rates: RateLimits
     let processor: AttachmentProcessor
     let checker: AttachmentChecker
     private let pools: DatabasePools
 
     static let owner = UserID(parsing: "00000000-0000-0000-0000-000000000001")!
+    /// A PNG of one white pixel.
+    static let dot: [UInt8] = [
+        0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00,
+        0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x02, 0x00, 0x00, 0x00, 0x90, 0x77, 0x53, 0xde, 0x00, 0x00, 0x00,
+        0x0c, 0x49, 0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0xf8, 0xff, 0xff, 0x3f, 0x00, 0x05, 0xfe, 0x02, 0xfe, 0x33,
+        0x12, 0x95, 0x14, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82,
+    ]
     static let rules = UploadRules(
         byteCountMax: 1 << 30, quotaByteCount: 1 << 30, unusedCountMax: 1_000, unusedHours: 24)
 
@@ -46,9 +56,10 @@ struct AttachmentSetup {
         var settings = Settings()
         settings.scanner = scanURL.flatMap { ScannerAddress($0) }
         settings.scanFail = fail
+        rates = RateLimits(isOn: true, proxies: TrustedProxies(), store: store)
         processor = AttachmentProcessor(
             store: store, scanner: settings.makeAttachmentScanner(failures: metrics.scanFailures, logger: lines.logger),
-            thumbnailer: Thumbnailer(executable: executable, logger: lines.logger), metrics: metrics,
+            thumbnailer: Thumbnailer(executable: executable, logger: lines.logger), rates: rates, metrics: metrics,
             logger: lines.logger)
         checker = AttachmentChecker(store: store, processor: processor, logger: lines.logger)
     }
@@ -71,10 +82,20 @@ struct AttachmentSetup {
 
     func close() async { await pools.shutdown() }
 
+    /// Makes another account.
+    func account() async throws -> UserID {
+        let id = UserID.make()
+        _ = try await query(
+            "insert into users (id, username, username_key, name, created_at) values ('\(id)', '\(id)', '\(id)', 'V', now())")
+        return id
+    }
+
     /// Stores a complete upload in state `checking`.
-    func upload(_ bytes: [UInt8], as id: AttachmentID = .make(), type: String? = nil) async throws -> AttachmentID {
+    func upload(
+        _ bytes: [UInt8], as id: AttachmentID = .make(), type: String? = nil, of owner: UserID = owner
+    ) async throws -> AttachmentID {
         let start = try await store.beginUpload(
-            id, owner: Self.owner, name: "file", declaredType: type, length: bytes.count, rules: Self.rules)
+            id, owner: owner, name: "file", declaredType: type, length: bytes.count, rules: Self.rules)
         guard case .receiving(var turn) = start else { throw Unexpected("\(start)") }
         var rest = bytes[...]
         while !rest.isEmpty {

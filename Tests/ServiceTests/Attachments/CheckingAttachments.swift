@@ -1,4 +1,5 @@
 // What becomes of a complete upload.
+import Basics
 import Cryptography
 import Domain
 import Foundation
@@ -19,7 +20,7 @@ struct CheckingAttachments {
         let setup = try await AttachmentSetup(thumbnailer: thumbnailer)
         let id = try await setup.upload(bytes)
         let job = try #require(try await setup.store.claimAttachment(id, leaseSeconds: 60))
-        try await setup.processor.process(job)
+        try await setup.processor.process(job, in: HeldSlot {})
         #expect(setup.metrics.checked[.ready] == 1, "\(setup.lines.all)")
         return (id, setup)
     }

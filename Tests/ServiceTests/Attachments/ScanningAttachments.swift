@@ -18,11 +18,11 @@ struct ScanningAttachments {
         let setup = try await AttachmentSetup(scanURL: clamd.socketURL)
         try await setup.running {
             let clean = try await setup.upload([1, 2, 3])
-            await setup.checker.check(clean)
+            await setup.checker.check(clean, of: AttachmentSetup.owner)
             #expect(try await setup.state(clean) == "ready")
 
             let refused = try await setup.upload(harmful)
-            await setup.checker.check(refused)
+            await setup.checker.check(refused, of: AttachmentSetup.owner)
             #expect(try await setup.state(refused) == "refused")
             let count = "select count(*) from attachment_chunks where attachment_id = '\(refused)'"
             #expect(try await setup.query(count) == "0")
@@ -41,7 +41,7 @@ struct ScanningAttachments {
         try await setup.running {
             let id = try await setup.upload(harmful)
             let other = try await setup.upload([1, 2, 3])
-            await setup.checker.check(id)
+            await setup.checker.check(id, of: AttachmentSetup.owner)
             #expect(try await setup.state(id) == "checking")
             #expect(setup.metrics.checked[.postponed] > 0 && setup.metrics.scanFailures.value > 0)
             #expect(setup.lines.all.contains { $0.contains("it waits and is scanned again") })
@@ -60,7 +60,7 @@ struct ScanningAttachments {
         let setup = try await AttachmentSetup(scanURL: "clamd:///nonexistent.sock", fail: .open)
         try await setup.running {
             let id = try await setup.upload(harmful)
-            await setup.checker.check(id)
+            await setup.checker.check(id, of: AttachmentSetup.owner)
             #expect(try await setup.state(id) == "ready")
             #expect(setup.lines.all.contains { $0.contains("it is ready without a scan") })
         }
@@ -73,7 +73,7 @@ struct ScanningAttachments {
             let setup = try await AttachmentSetup(scanURL: clamd.url, fail: fail)
             try await setup.running {
                 let id = try await setup.upload([UInt8](repeating: 1, count: 1_000_000))
-                await setup.checker.check(id)
+                await setup.checker.check(id, of: AttachmentSetup.owner)
                 // The scanner's answer may be lost with the connection; then it is asked again.
                 try await eventually(state) { try await setup.state(id) == state }
             }

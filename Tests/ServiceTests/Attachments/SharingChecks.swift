@@ -1,4 +1,5 @@
 // Nodes that share the checks of attachments, die in the middle of one, or meet an owner who deletes.
+import Basics
 import Domain
 import Foundation
 import Store
@@ -16,7 +17,7 @@ struct SharingChecks {
         let setup = try await AttachmentSetup()
         try await setup.running {
             let id = try await setup.upload(bytes)
-            await setup.checker.check(id)
+            await setup.checker.check(id, of: AttachmentSetup.owner)
             #expect(try await setup.state(id) == "ready")
         }
     }
@@ -31,7 +32,7 @@ struct SharingChecks {
                     for number in 0..<40 {
                         group.addTask {
                             let id = try await setup.upload(Array("file \(number)".utf8))
-                            await (number.isMultiple(of: 2) ? setup : other).checker.check(id)
+                            await (number.isMultiple(of: 2) ? setup : other).checker.check(id, of: AttachmentSetup.owner)
                         }
                     }
                     try await group.waitForAll()
@@ -78,7 +79,7 @@ struct SharingChecks {
             }
             #expect(problem?.code == .uploadSuperseded)
             // A node that only slept finds out, too, and counts no failure.
-            try await setup.processor.process(dead)
+            try await setup.processor.process(dead, in: HeldSlot {})
             #expect(setup.metrics.checked[.abandoned] == 1)
         }
         #expect(setup.metrics.failures.value == 0, "\(setup.lines.all)")
@@ -109,7 +110,7 @@ struct SharingChecks {
         let job = try #require(try await setup.store.claimAttachment(id, leaseSeconds: 60))
         try await setup.store.deleteAttachment(id, owner: AttachmentSetup.owner)
         _ = try await setup.store.sweepAttachments(limit: 10)
-        try await setup.processor.process(job)
+        try await setup.processor.process(job, in: HeldSlot {})
         #expect(setup.metrics.checked[.abandoned] == 1)
         await setup.close()
     }
@@ -120,7 +121,7 @@ struct SharingChecks {
         _ = try await setup.query("alter function attachment_ready rename to attachment_ready_away")
         let id = try await setup.upload(bytes)
         try await setup.running {
-            await setup.checker.check(id)
+            await setup.checker.check(id, of: AttachmentSetup.owner)
             #expect(try await setup.state(id) == "checking")
             #expect(setup.metrics.failures.value == 1)
             #expect(setup.lines.all.contains { $0.contains("checking an attachment failed; retrying in 30 s") })
@@ -142,7 +143,7 @@ struct SharingChecks {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<AttachmentChecker.lineCountMax + 3 {
                 group.addTask {
-                    await checker.check(id)
+                    await checker.check(id, of: AttachmentSetup.owner)
                     refusals.add()
                 }
             }

@@ -114,9 +114,9 @@ struct RunningProcesses {
         }
         let thumbnailer = Thumbnailer(executable: script.path, logger: Logger(label: "test"), waitingCountMax: 3)
         try await withThrowingTaskGroup(of: Drawing.self) { group in
-            for _ in 0..<5 { group.addTask { try await thumbnailer.draw { _ in nil } } }
+            for number in 0..<5 { group.addTask { try await thumbnailer.draw(for: "\(number)") { _ in nil } } }
             try await eventually("two drawn and three waiting") { thumbnailer.load == (2, 3) }
-            await #expect(throws: ThumbnailerBusy.self) { try await thumbnailer.draw { _ in nil } }
+            await #expect(throws: ThumbnailerBusy.all) { try await thumbnailer.draw(for: "5") { _ in nil } }
             try await eventually("two processes") { try log().count == 2 }
             try Data().write(to: URL(filePath: script.file("go")))
             for try await drawing in group { #expect(drawing == .unreadable) }
@@ -129,6 +129,23 @@ struct RunningProcesses {
             #expect((0...2).contains(runningCount), "\(lines)")
         }
         #expect(lines.count == 10)
+        #expect(thumbnailer.load == (0, 0))
+    }
+
+    @Test("runs one of an owner at a time, while another owner's picture is drawn at once")
+    func owners() async throws {
+        let script = try Script(#"while [ ! -e "${0%/*}/go" ]; do sleep 0.02; done; exit 2"#)
+        let thumbnailer = Thumbnailer(
+            executable: script.path, logger: Logger(label: "test"), ownerWaitingCountMax: 1)
+        try await withThrowingTaskGroup(of: Drawing.self) { group in
+            for _ in 0..<2 { group.addTask { try await thumbnailer.draw(for: "a") { _ in nil } } }
+            try await eventually("one drawn and one waiting") { thumbnailer.load == (1, 1) }
+            await #expect(throws: ThumbnailerBusy.owner) { try await thumbnailer.draw(for: "a") { _ in nil } }
+            group.addTask { try await thumbnailer.draw(for: "b") { _ in nil } }
+            try await eventually("two drawn") { thumbnailer.load == (2, 1) }
+            try Data().write(to: URL(filePath: script.file("go")))
+            for try await drawing in group { #expect(drawing == .unreadable) }
+        }
         #expect(thumbnailer.load == (0, 0))
     }
 

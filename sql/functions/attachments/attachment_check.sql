@@ -6,7 +6,8 @@
 -- Locks: the attachments (skips locked ones)
 -- Costs: an index probe when none is due
 create or replace function attachment_claim(p_id uuid, p_limit int, p_lease_s int)
-returns table (id uuid, claim bigint, received bigint, declared_type text, checks smallint, is_hashed boolean)
+returns table (id uuid, claim bigint, received bigint, declared_type text, checks smallint, is_hashed boolean,
+    owner_id uuid)
 language plpgsql volatile
 set enable_seqscan = off set enable_sort = off
 as $$
@@ -20,7 +21,8 @@ begin
             order by x.lease_until limit p_limit for update skip locked)
         else array(select x.id from attachments x
             where x.id = p_id and x.state = 1 and (x.claim = 0 or x.lease_until <= stamp()) for update skip locked) end)
-    returning a.id, a.claim, a.received, a.declared_type, a.checks, a.uploaded_digest is not null;
+    returning a.id, a.claim, a.received, a.declared_type, a.checks, a.uploaded_digest is not null,
+        a.owner_id;
 end $$;
 
 -- Returns: the attachment that was claimed, locked. A held one (state 5) counts as ready.

@@ -136,7 +136,7 @@ extension API {
     private func complete(_ turn: UploadTurn, _ identity: Identity) async throws -> Answer {
         let rules = UploadRules(limits)
         try await uncancelled { [store] in try await store.finishUpload(turn, rules: rules) }
-        await attachments.check(turn.attachment)
+        await attachments.check(turn.attachment, identity.user)
         var answer = try await attachment(turn.attachment, identity, status: .created)
         answer.headers[.location] = "/v1/attachments/\(turn.attachment)"
         answer.headers.setUpload(offset: turn.offset, isComplete: true)
@@ -181,7 +181,7 @@ extension API {
         _ digest: [UInt8]?, _ id: AttachmentID, _ request: UploadRequest, _ identity: Identity
     ) async throws -> [UInt8]? {
         if let digest { return digest }
-        await attachments.check(id)
+        await attachments.check(id, identity.user)
         guard case .complete(_, let later) = try await begin(id, request, identity) else { return nil }
         return later
     }
