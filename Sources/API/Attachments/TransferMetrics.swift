@@ -10,7 +10,7 @@ package final class TransferMetrics: Sendable {
         case complete
         /// The request ended as its client wanted. More is to come.
         case partial
-        /// The connection broke or was too slow. What arrived is kept.
+        /// The connection broke, was too slow, or gave its slot to another. What arrived is kept.
         case interrupted
         /// A later request for the same upload ended it.
         case superseded
@@ -21,6 +21,8 @@ package final class TransferMetrics: Sendable {
     }
 
     package let uploads = LabelledCounters<UploadOutcome>()
+    package let uploadsDisplaced = Counter()
+    package let downloadsDisplaced = Counter()
     package let bytesReceived = Counter()
     package let bytesSent = Counter()
     private let uploadsRunning = Atomic(0)
@@ -46,6 +48,14 @@ package final class TransferMetrics: Sendable {
             "parley_uploads_total",
             "Requests with bytes of an attachment, by outcome. `interrupted`: what arrived is kept.",
             uploads.samples("outcome"))
+        text.counter(
+            "parley_uploads_displaced_total",
+            "Uploads that gave their slot to a client with fewer, because the node had none left.",
+            uploadsDisplaced.value)
+        text.counter(
+            "parley_downloads_displaced_total",
+            "Downloads that gave their slot to a client with fewer, because the node had none left.",
+            downloadsDisplaced.value)
         text.counter("parley_upload_bytes_total", "Bytes of attachments received and stored.", bytesReceived.value)
         text.counter("parley_download_bytes_total", "Bytes of attachments sent.", bytesSent.value)
     }

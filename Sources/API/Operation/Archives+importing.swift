@@ -102,7 +102,7 @@ extension Problem {
         case .tooSlow: Problem(.requestTimeout, "The archive arrived too slowly. Nothing of it was imported.")
         case .tooLarge: .bodyTooLarge
         case .stopping: .stopping
-        case .clientGone, .malformed, .answered:
+        case .clientGone, .malformed, .displaced, .answered:
             Problem(.malformedRequest, "The archive broke off. Nothing of it was imported.")
         }
     }

@@ -102,9 +102,11 @@ package struct API: Sendable {
         self.imports = imports
         signers = AccessSigners(store)
         uploads = TransferSlots(
-            "uploads", countMax: limits.uploadCountMax, accountCountMax: limits.accountUploadCountMax)
+            "uploads", countMax: limits.uploadCountMax, accountCountMax: limits.accountUploadCountMax,
+            displaced: attachments.metrics.uploadsDisplaced)
         downloads = TransferSlots(
-            "downloads", countMax: limits.downloadCountMax, accountCountMax: limits.accountDownloadCountMax)
+            "downloads", countMax: limits.downloadCountMax, accountCountMax: limits.accountDownloadCountMax,
+            displaced: attachments.metrics.downloadsDisplaced)
     }
 
     var send: SendEndpoint {

@@ -48,6 +48,12 @@ extension HTTPConnection {
         resumeReading()
     }
 
+    /// The handler wants no more bytes of its upload.
+    func uploadIsDisplaced(_ stream: RequestBodyStream) {
+        guard let upload = queue.upload, upload.stream === stream else { return }
+        upload.fail(.displaced)
+    }
+
     func writeContinue() { write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")) }
 
     /// The last byte has arrived. Nothing is late any more, and from now on the time of the answer is the server's.

@@ -15,6 +15,8 @@ package enum RequestBodyError: Error, Hashable, Sendable, CaseIterable {
     case malformed
     /// The server drains. The request should be answered soon; the connection closes after the answer.
     case stopping
+    /// The handler has ended the body because it needs the slot for another client.
+    case displaced
     /// The request has been answered. The rest of the body is dropped.
     case answered
 }
@@ -109,6 +111,8 @@ package final class RequestBodyStream: AsyncSequence, Sendable {
 
     private func wakeConnection() { reference.onLoop { $0.uploadIsAwaited(self) } }
 
+    fileprivate func displace() { reference.onLoop { $0.uploadIsDisplaced(self) } }
+
     // MARK: The connection's side
 
     /// Appends a piece. The consumer gets it at the next `deliver`, so that many small pieces become one.
@@ -157,6 +161,10 @@ package struct RequestBody: AsyncSequence, Sendable {
             return try await rest?.next()
         }
     }
+
+    /// Ends a streamed body early. The consumer gets what has arrived, and then ``RequestBodyError/displaced``. From any
+    /// thread.
+    package func displace() { stream?.displace() }
 
     package func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(whole: whole, rest: stream?.makeAsyncIterator())

@@ -58,6 +58,9 @@ package final class BodyWriter {
         if let stream { stream.end() } else { reply.send(collected) }
     }
 
+    /// Cuts a streamed answer, from any thread, also while `write` waits for the client.
+    package var aborter: @Sendable () -> Void { { [stream] in stream?.abort() } }
+
     fileprivate func abort() { stream?.abort() }
 }
 

@@ -1,4 +1,5 @@
 // Downloads: the bytes of an attachment or of its thumbnail, whole or in part.
+import Basics
 import Domain
 import HTTPTypes
 import NIOCore
@@ -45,7 +46,7 @@ extension API {
             answer.headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(file.byteCount)"
         }
         if let url = redirect(file) { return .redirect(to: url) }
-        try await stream(file, range, to: &answer, for: caller)
+        try await stream(file, range, to: &answer, for: caller, from: rates.address(of: call))
         return answer
     }
 
@@ -57,9 +58,10 @@ extension API {
 
     /// Makes the body. Its first piece is read here, so that a file that cannot be read gets a problem as answer.
     private func stream(
-        _ file: StoredFile, _ range: Range<Int>, to answer: inout Answer, for caller: MediaCaller
+        _ file: StoredFile, _ range: Range<Int>, to answer: inout Answer, for caller: MediaCaller,
+        from address: IPAddress?
     ) async throws {
-        let slot = try await downloads.begin(by: caller.identity.user)
+        let slot = try await downloads.begin(by: caller.identity.user, from: address, byteCount: range.count)
         var source = FileSource(file, caller.reader, store: store, objects: attachments.objects)
         let first = try await source.read(range)
         let isReceipt = answer.status == .ok && file.isTransient && file.variant == .original
@@ -70,9 +72,12 @@ extension API {
                 metrics.downloadEnded()
                 withExtendedLifetime(slot) {}
             }
+            // The client sees that bytes are missing, and asks for them by Range.
+            slot.whenDisplaced(writer.aborter)
             var source = source
             try await source.write(range, first: first, to: writer) { sentByteCount in
                 metrics.bytesSent.add(sentByteCount)
+                slot.add(sentByteCount)
                 // A session that ended meanwhile gets no more data.
                 guard goesOn(caller.identity.session) else { throw Problem.badToken }
             }

@@ -34,6 +34,12 @@ enum UploadRefusal: Error {
             Problem(
                 .malformedRequest,
                 "The body broke off or is not valid. Send the rest from Upload-Offset, by PATCH to …/upload.")
+        case .displaced:
+            Problem(
+                .overloaded,
+                "This node has too many uploads, and others have fewer of them. Retry after the seconds in Retry-After: "
+                    + "send the rest from Upload-Offset, by PATCH to …/upload.",
+                retryAfterS: 2)
         // A task is cancelled when its client is gone or the node's time to stop is over.
         case .stopping, .tooLarge, nil:
             Problem(

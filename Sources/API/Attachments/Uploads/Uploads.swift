@@ -37,12 +37,12 @@ extension API {
         if let length = request.length, length > limits.attachmentByteCountMax {
             throw Problem.attachmentTooLarge(limits)
         }
-        let slot = try await uploads.begin(by: identity.user)
+        let slot = try await slot(for: call, request.contentLength, identity)
         defer { withExtendedLifetime(slot) {} }
         switch try await begin(id, request, identity) {
         case .receiving(let turn):
             call.announceUpload(id, attachments, limits)
-            let end = try await receive(call, turn, contentLength: request.contentLength, isFirst: true)
+            let end = try await receive(call, turn, contentLength: request.contentLength, isFirst: true, slot)
             guard request.isComplete else {
                 var answer = try await attachment(id, identity, status: .created)
                 answer.headers[.location] = "/v1/attachments/\(id)/upload"
@@ -55,6 +55,13 @@ extension API {
             guard request.isComplete else { throw UploadRefusal.complete(byteCount) }
             return try await compare(id, call, request, identity, byteCount: byteCount, digest: digest)
         }
+    }
+
+    private func slot(for call: Call, _ byteCount: Int?, _ identity: Identity) async throws -> TransferSlot {
+        let slot = try await uploads.begin(by: identity.user, from: rates.address(of: call), byteCount: byteCount)
+        let body = call.request.pieces
+        slot.whenDisplaced { body.displace() }
+        return slot
     }
 
     private func begin(_ id: AttachmentID, _ request: UploadRequest, _ identity: Identity) async throws -> UploadStart {
@@ -75,7 +82,7 @@ extension API {
     private func appendUpload(_ call: Call, _ identity: Identity) async throws -> Answer {
         try await answeringUploads {
             let request = try ResumptionRequest(call)
-            let slot = try await uploads.begin(by: identity.user)
+            let slot = try await slot(for: call, request.headers.contentLength, identity)
             defer { withExtendedLifetime(slot) {} }
             let resumption = try await store.resumeUpload(
                 call.attachment(), owner: identity.user, offset: request.offset, length: request.headers.length,
@@ -86,7 +93,7 @@ extension API {
             case .receiving(let turn):
                 try request.headers.checkLength(turn.length, offset: turn.offset)
                 let end = try await receive(
-                    call, turn, contentLength: request.headers.contentLength, isFirst: false)
+                    call, turn, contentLength: request.headers.contentLength, isFirst: false, slot)
                 if request.isComplete { return try await complete(end, identity) }
                 var answer = Answer.noContent
                 answer.headers.setUpload(offset: end.offset, isComplete: false, length: end.length)
@@ -101,12 +108,12 @@ extension API {
     /// is larger than the quota, the largest file or the declared length permit.
     /// - Parameter isFirst: whether this request began the upload.
     private func receive(
-        _ call: Call, _ turn: UploadTurn, contentLength: Int?, isFirst: Bool
+        _ call: Call, _ turn: UploadTurn, contentLength: Int?, isFirst: Bool, _ slot: TransferSlot
     ) async throws -> UploadTurn {
         var writer = UploadWriter(store, turn, limits: limits, metrics: attachments.metrics)
         do {
             try writer.checkLength(contentLength)
-            try await write(call.request.pieces, to: &writer)
+            try await write(call.request.pieces, to: &writer, slot)
         } catch let problem as Problem where [.quotaExceeded, .attachmentTooLarge, .invalid].contains(problem.code) {
             try await writer.undo(to: isFirst ? nil : turn.offset)
             throw problem
@@ -114,7 +121,7 @@ extension API {
         return writer.turn
     }
 
-    private func write(_ body: RequestBody, to writer: inout UploadWriter) async throws {
+    private func write(_ body: RequestBody, to writer: inout UploadWriter, _ slot: TransferSlot) async throws {
         var body = body.makeAsyncIterator()
         while true {
             let bytes: ByteBuffer?
@@ -127,6 +134,7 @@ extension API {
                 throw UploadRefusal.interrupted(error as? RequestBodyError, offset: writer.turn.offset)
             }
             guard let bytes else { break }
+            slot.add(bytes.readableBytes)
             try await writer.write(bytes)
         }
         try await writer.finish()
