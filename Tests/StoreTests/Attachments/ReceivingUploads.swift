@@ -59,6 +59,33 @@ struct ReceivingUploads {
         }
     }
 
+    @Test("single bytes do not write the chunk before them again, and end up in their places")
+    func singleBytes() async throws {
+        try await AttachmentDatabase.run { database in
+            let upload: Upload = (.make(), try await database.user())
+            var bytes = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 9) }
+            var turn = try await begin(database, upload)
+            try await database.append(Array(bytes[..<520_000]), to: &turn)
+            func written() async throws -> Int {
+                let text = try await database.sql("select pg_current_wal_insert_lsn() - '0/0'")
+                return Int(text.filter(\.isNumber)) ?? 0
+            }
+            let before = try await written()
+            for _ in 0..<100 { try await database.store.append([bytes[turn.offset]], to: &turn, isDurable: true) }
+            // Other work of the server is in it, too. The chunk alone would be 26 MB.
+            #expect(try await written() - before < 5_000_000)
+            // Over the end of the chunk, and up to the end of the file.
+            try await database.append(Array(bytes[turn.offset..<699_990]), to: &turn)
+            for _ in 0..<5 { try await database.store.append([bytes[turn.offset]], to: &turn, isDurable: true) }
+            bytes.removeSubrange(turn.offset...)
+            try await database.store.finishUpload(turn, rules: AttachmentDatabase.rules)
+            #expect(try await database.bytes(of: upload.id) == bytes)
+            let places = "select string_agg(variant || '/' || n, ' ' order by variant, n) from attachment_chunks"
+            #expect(try await database.sql(places).contains("0/0 0/1 0/2"))
+            #expect(try await database.sql("select count(*) from attachment_chunks").contains("3"))
+        }
+    }
+
     @Test("a later request ends an earlier one: continuing, beginning anew, asking for the offset")
     func turns() async throws {
         try await AttachmentDatabase.run { database in

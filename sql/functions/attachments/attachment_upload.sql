@@ -178,8 +178,10 @@ end $$;
 -- Appends bytes that do not cross the end of a chunk. The commit of a piece that is not durable does not wait for the
 -- disk: PostgreSQL writes its log in order, so the next durable commit covers it.
 -- Fails: PY409 upload_superseded.
+-- A piece that begins within a chunk and does not fill it is a row of its own (variant 3, `n` is its place in the chunk):
+-- otherwise each byte of a client that sends single bytes would write the chunk again. attachment_fill joins them.
 -- Locks: the attachment
--- Costs: an update and an insert; a piece that begins within a chunk writes that chunk again
+-- Costs: an update and an insert; the piece that fills a chunk of several pieces writes that chunk again
 create or replace function attachment_append(
     p_id uuid, p_turn bigint, p_offset bigint, p_data bytea, p_is_durable boolean) returns void
 language plpgsql volatile
@@ -196,9 +198,31 @@ begin
         perform attachment_refuse_turn();
     elsif p_offset % 262144 = 0 then
         insert into attachment_chunks (attachment_id, variant, n, data) values (p_id, 0, p_offset / 262144, p_data);
+    elsif p_offset % 262144 + octet_length(p_data) < 262144 then
+        insert into attachment_chunks (attachment_id, variant, n, data) values (p_id, 3, p_offset % 262144, p_data);
     else
-        update attachment_chunks c set data = c.data || p_data
-        where c.attachment_id = p_id and c.variant = 0 and c.n = p_offset / 262144;
+        perform attachment_fill(p_id, (p_offset / 262144)::int, p_data);
+    end if;
+end $$;
+
+-- Joins the pieces of an upload's last chunk, and `p_data` after them.
+-- Locks: nothing; the caller holds the attachment
+-- Costs: writes the chunk again
+create or replace function attachment_fill(p_id uuid, p_n int, p_data bytea) returns void
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_pieces bytea;
+begin
+    select string_agg(c.data, '' order by c.n) into v_pieces
+    from attachment_chunks c where c.attachment_id = p_id and c.variant = 3;
+    if v_pieces is not null then
+        delete from attachment_chunks c where c.attachment_id = p_id and c.variant = 3;
+    end if;
+    if coalesce(octet_length(v_pieces), 0) + octet_length(p_data) > 0 then
+        update attachment_chunks c set data = c.data || coalesce(v_pieces, '') || p_data
+        where c.attachment_id = p_id and c.variant = 0 and c.n = p_n;
     end if;
 end $$;
 
@@ -261,6 +285,9 @@ begin
         perform attachment_bury(array[p_id]);
         return false;
     end;
+    if v_upload.received % 262144 > 0 then
+        perform attachment_fill(p_id, (v_upload.received / 262144)::int, '');
+    end if;
     -- Infinity: it does not expire before it was checked. The node that serves this request claims it next, because the
     -- client waits. Others find it after some seconds.
     update attachments a set state = 1, length = a.received,
