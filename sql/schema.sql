@@ -120,6 +120,15 @@ CREATE TABLE public.message_edits (
     replaced_at timestamp with time zone NOT NULL,
     pos bigint NOT NULL
 );
+CREATE TABLE public.attachment_uses (
+    attachment_id uuid NOT NULL,
+    kind text NOT NULL,
+    holder_id uuid NOT NULL,
+    seq bigint DEFAULT 0 NOT NULL,
+    is_current boolean DEFAULT true NOT NULL,
+    is_transient boolean DEFAULT false NOT NULL,
+    CONSTRAINT attachment_uses_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'thread'::text, 'profile'::text, 'review'::text, 'held'::text])))
+);
 CREATE TABLE public.commands (
     id uuid NOT NULL,
     word text NOT NULL,
@@ -377,15 +386,6 @@ CREATE SEQUENCE public.attachment_turns
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
-CREATE TABLE public.attachment_uses (
-    attachment_id uuid NOT NULL,
-    kind text NOT NULL,
-    holder_id uuid NOT NULL,
-    seq bigint DEFAULT 0 NOT NULL,
-    is_current boolean DEFAULT true NOT NULL,
-    is_transient boolean DEFAULT false NOT NULL,
-    CONSTRAINT attachment_uses_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'thread'::text, 'profile'::text, 'review'::text, 'held'::text])))
-);
 CREATE TABLE public.audit (
     id uuid NOT NULL,
     at timestamp with time zone NOT NULL,

@@ -36,10 +36,9 @@ struct AccessToAttachments {
                 #expect(
                     try await database.refusal(of: group.file, to: group[person]) == (may ? nil : .attachmentNotFound),
                     "\(person) × \(state)")
-                // To send it needs the same right. Its owner has it as long as the file is there.
-                let mayForward =
-                    may || (person == .owner && state == .droppedByEdit)
-                    || (person == .owner && state == .forwardedAndDeleted)
+                // To send it needs the same right. Its owner has it as long as an earlier version of a message has the
+                // file. Of a forwarded file the person who forwarded it is the owner now.
+                let mayForward = may || (person == .owner && state == .droppedByEdit)
                 #expect(try await group.canForward(person) == mayForward, "\(person) × \(state), forwarding")
             }
         }

@@ -184,7 +184,8 @@ struct AttachmentsOfMessages {
             let thread = try await database.thread(of: owner, [second, third])
             let file = try await database.attachment(of: owner)
             func account() async throws -> String {
-                try await database.sql("select owner_id, stored_bytes, state from attachments")
+                try await database.sql(
+                    "select owner_id, stored_bytes, state from attachments order by stored_bytes desc")
             }
             let messages = [
                 try await database.send([file], to: thread, by: owner),
