@@ -34,6 +34,25 @@ class Opening(BrowserTest):
         eventually("all messages to be read", lambda: self.ben.unread() == 0)
         expect(ben.conversation("Ann")).not_to_have_accessible_name(re.compile("unread"))
 
+    def test_of_a_long_message_the_beginning_is_shown_first(self):
+        self.ann.send(self.thread, "\n".join(f"line {number}." for number in range(1, 1001)))
+        ben = self.signed_in(self.ben).enter("Ann")
+        message = ben.message("line 1.")
+        expect(message).to_contain_text("line 200.")
+        expect(message).not_to_contain_text("line 201.")
+        # What is in view stays there.
+        more = message.get_by_role("button", name="Show more")
+        more.scroll_into_view_if_needed()
+        more.focus()
+        before = ben.scroll["top"]
+        ben.page.keyboard.press("Enter")
+        expect(message).to_contain_text("line 1000.")
+        expect(more).to_have_count(0)
+        eventually("the view to be where it was", lambda: abs(ben.scroll["top"] - before) < 5)
+        self.assertGreater(ben.scroll["below"], 1000)
+        # The keyboard stays in the message.
+        expect(message).to_be_focused()
+
     def test_with_nothing_unread_it_opens_at_the_newest(self):
         for number in range(1, 61):
             self.ann.send(self.thread, f"message {number:03}")

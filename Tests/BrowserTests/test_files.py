@@ -6,7 +6,9 @@ from playwright.sync_api import expect
 
 from harness.case import BrowserTest
 from harness.chat import starting
-from harness.pictures import png
+from harness.pictures import gif, png
+from harness.processes import eventually
+from harness.world import World
 
 # Puts a file into a DataTransfer, as the clipboard and a drag from another window have it.
 TRANSFER = """([name, type, data]) => {
@@ -96,6 +98,66 @@ class Files(BrowserTest):
         heights = ben.messages.evaluate_all("rows => rows.map((row) => row.offsetHeight)")
         ben.page.wait_for_timeout(2_500)
         self.assertEqual(ben.messages.evaluate_all("rows => rows.map((row) => row.offsetHeight)"), heights)
+
+
+class Costs(BrowserTest):
+    """What others send costs the reader little, and nothing after the reader has signed out."""
+
+    def setUp(self):
+        super().setUp()
+        self.ann, self.ben = self.account("Ann"), self.account("Ben")
+        self.thread = self.ann.direct(self.ben)
+
+    def send(self, text, *files):
+        ids = [self.ann.upload(f"{text} {number}", data, "image/gif") for number, data in enumerate(files)]
+        for id in ids:
+            eventually("the file to be checked",
+                       lambda: self.ann.call("GET", f"/v1/attachments/{id}/info")["state"] == "ready")
+        self.ann.send(self.thread, text, payload={"attachments": [{"id": id} for id in ids]})
+
+    def load(self, chat, text):
+        """Waits until all pictures of a message are decoded. Returns where they came from."""
+        pictures = chat.message(text).get_by_role("img")
+        expect(pictures.first).to_be_attached()
+        return [picture.evaluate("image => (image.loading = 'eager', image.decode().then(() => image.src))")
+                for picture in pictures.all()]
+
+    def megabytes(self):
+        """The memory of the largest tab."""
+        session = World.browser().new_browser_cdp_session()
+        processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
+        session.detach()
+        sizes = []
+        for process in processes:
+            if process["type"] == "renderer":
+                with open(f"/proc/{process['id']}/status") as file:
+                    sizes += [int(line.split()[1]) / 1024 for line in file if line.startswith("VmRSS")]
+        return max(sizes)
+
+    def test_a_message_with_gifs_of_many_pixels_takes_little_memory(self):
+        self.send("small", gif(100))
+        chat = self.signed_in(self.ben).enter("Ann")
+        # A small GIF moves where it stands.
+        self.assertFalse([source for source in self.load(chat, "small") if source.endswith("thumbnail")])
+        before = self.megabytes()
+        self.send("large", *(gif(7000) for _ in range(4)))
+        sources = self.load(chat, "large")
+        self.assertEqual(len([source for source in sources if source.endswith("thumbnail")]), 4)
+        # Four times 49 million pixels would take 800 MB.
+        self.assertLess(self.megabytes() - before, 250)
+
+    def test_after_signing_out_no_picture_is_left_in_the_cache(self):
+        self.send("secret", png(300, 200))
+        chat = self.signed_in(self.ben).enter("Ann")
+        [source] = self.load(chat, "secret")
+        cached = """async (source) => {
+            try { return (await fetch(source, {cache: 'only-if-cached', mode: 'same-origin'})).status; } catch { return 0; }
+        }"""
+        self.assertEqual(chat.page.evaluate(cached, source), 200)
+        chat.button("Settings").click()
+        chat.dialog("Settings").get_by_role("button", name="Sign out", exact=True).click()
+        expect(chat.role("form", "Sign in")).to_be_visible()
+        self.assertIn(chat.page.evaluate(cached, source), (0, 504))
 
 
 # Each would call `ran()` or another host if it were markup, a script or an address.

@@ -33,3 +33,35 @@ def encode(width, height, colour):
 
     return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
             + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def gif(side):
+    """A square GIF of one colour: 34 KB may have 49 million pixels."""
+    bits, filled, out = 0, 0, bytearray()
+
+    def emit(code, width):
+        nonlocal bits, filled
+        bits |= code << filled
+        filled += width
+        while filled >= 8:
+            out.append(bits & 255)
+            bits >>= 8
+            filled -= 8
+
+    # LZW: each code stands for a run that is one pixel longer than the one before, until the table is full.
+    width, table, left, run = 3, 6, side * side, 1
+    emit(4, width)
+    while left:
+        run = min(run, left)
+        emit(0 if run == 1 else run + 4, width)
+        left -= run
+        if run > 1 and table < 4096:
+            table += 1
+            if table == 1 << width and width < 12:
+                width += 1
+        run = min(run + 1, 4091)
+    emit(5, width)
+    emit(0, 7)
+    blocks = b"".join(bytes([len(part)]) + part for part in (out[at:at + 255] for at in range(0, len(out), 255)))
+    return (b"GIF89a" + struct.pack("<HHBBB", side, side, 0x80, 0, 0) + bytes((90, 120, 220, 255, 255, 255))
+            + b"\x2c" + struct.pack("<HHHHB", 0, 0, side, side, 0) + b"\2" + blocks + b"\0\x3b")
