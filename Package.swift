@@ -339,7 +339,7 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "TransferTests",
-            dependencies: ["Cryptography", "Domain", "Postgres", "Store", "TestSupport", "Transfer", logging],
+            dependencies: ["Basics", "Cryptography", "Domain", "Postgres", "Store", "TestSupport", "Transfer", logging],
             swiftSettings: testSettings),
         .testTarget(
             name: "LogTests", dependencies: ["Domain", "Log", "Postgres", "Store", "TestSupport", logging],

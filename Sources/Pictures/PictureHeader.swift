@@ -26,6 +26,14 @@ package struct PictureHeader: Sendable, Equatable {
         self.hasAlpha = hasAlpha
     }
 
+    /// Why the picture cannot be a thumbnail, as a sentence; nil if it can. Everyone who sees the message decodes it.
+    package func thumbnailRefusal(sideMax: Int) -> String? {
+        if width > sideMax || height > sideMax {
+            return "Must have at most \(sideMax) pixels on each side. The picture has \(width) × \(height)."
+        }
+        return isAnimated ? "Must have one frame. The picture has \(frameCount)." : nil
+    }
+
     /// In pixels.
     package static let sideMax = 16_384
     package static let pixelCountMax = 50_000_000

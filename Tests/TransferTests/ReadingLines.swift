@@ -1,4 +1,5 @@
 // What single lines of archives say, and what is refused with the number of the line.
+import Basics
 import Domain
 import Store
 import TestSupport
@@ -95,6 +96,26 @@ struct ReadingLines {
         #expect(
             try refusal(SampleArchive.line("attachment_data", #"\#(id),"variant":"original","n":0,"data":"a""#))
                 .contains("data.data: Must be base64"))
+    }
+
+    @Test("of thumbnails have one whole picture of at most 1,280 pixels a side")
+    func thumbnails() throws {
+        func line(_ bytes: [UInt8], number: Int = 0) -> String {
+            let data = #""id":"\#(UserID.make())","variant":"thumbnail","n":\#(number)"#
+            return SampleArchive.line("attachment_data", #"\#(data),"data":"\#(Base64.standard.encode(bytes))""#)
+        }
+        /// A PNG without pixels to speak of.
+        func picture(width: UInt8, frames: [UInt8] = []) -> [UInt8] {
+            [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13] + Array("IHDR".utf8)
+                + [0, 0, width, 0, 0, 0, 0, 1, 8, 2, 0, 0, 0, 0, 0, 0, 0] + frames + [0, 0, 0, 0] + Array("IDAT".utf8)
+                + [0, 0, 0, 0]
+        }
+        #expect(throws: Never.self) { try parse(line(picture(width: 5))) }
+        #expect(try refusal(line(picture(width: 6))).contains("data.data: Must have at most 1280 pixels on each side."))
+        let frames: [UInt8] = [0, 0, 0, 8] + Array("acTL".utf8) + [0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0]
+        #expect(try refusal(line(picture(width: 1, frames: frames))).contains("data.data: Must have one frame."))
+        #expect(try refusal(line([1, 2, 3])).contains("data.data: Must be a JPEG, PNG or WebP picture"))
+        #expect(try refusal(line(picture(width: 1), number: 1)).contains("data.n: Must be 0"))
     }
 
     @Test("end with the line `end`")

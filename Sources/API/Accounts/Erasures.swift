@@ -11,7 +11,7 @@ extension API {
         let sessions = try await store.eraseAccount(
             identity.user, erasesMessages: Self.fate(call.query) == .erase)
         forget(sessions)
-        return .noContent
+        return .signedOut
     }
 
     /// Whether the messages of an erased account are kept.

@@ -18,8 +18,9 @@ extension API {
     }
 
     private func deleteSession(_ call: Call, _ identity: Identity) async throws -> Answer {
-        try await signOut(call.id("session_id", orElse: .sessionNotFound), of: identity.user)
-        return .noContent
+        let session: SessionID = try call.id("session_id", orElse: .sessionNotFound)
+        try await signOut(session, of: identity.user)
+        return session == identity.session ? .signedOut : .noContent
     }
 
     private func deleteOtherSessions(_ call: Call, _ identity: Identity) async throws -> Answer {

@@ -128,7 +128,7 @@ extension API {
         } catch let problem as Problem where problem.code == .sessionNotFound {
             // Another device ended the session meanwhile, so the caller's wish is fulfilled.
         }
-        return .noContent
+        return .signedOut
     }
 
     /// Ends a session: at once on this node, and on other nodes when they read the event in the log.

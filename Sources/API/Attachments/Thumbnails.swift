@@ -27,7 +27,7 @@ extension API {
 }
 
 extension CleanPicture {
-    /// Throws 415 for bytes that are no JPEG, PNG or WebP, and 422 for a picture that cannot be read.
+    /// Throws 415 for bytes that are no JPEG, PNG or WebP, and 422 for a picture that cannot be read, moves or is large.
     fileprivate init(thumbnail bytes: [UInt8]) throws(Problem) {
         switch MediaType.sniff(bytes) {
         case .jpeg, .png, .webp: break
@@ -37,6 +37,9 @@ extension CleanPicture {
             try self.init(cleaning: bytes)
         } catch {
             throw Problem.invalid("body", "Must be a whole picture that can be read: \(error).")
+        }
+        if let reason = header.thumbnailRefusal(sideMax: AttachmentSizes.thumbnailSideMax) {
+            throw Problem.invalid("body", reason)
         }
     }
 }

@@ -28,6 +28,10 @@ package struct Answer: Sendable {
 
     static let noContent = Answer(status: .noContent, headers: [:])
 
+    /// The caller's session has ended: a browser drops the pictures that it has cached. The page removes what it has
+    /// stored itself, so only the cache is named.
+    static let signedOut = Answer(status: .noContent, headers: [.clearSiteData: "\"cache\""])
+
     static func list(_ name: StaticString, _ page: Page, limit: Int) -> Answer { json(.list(name, page, limit: limit)) }
 
     package var outbound: OutboundResponse { OutboundResponse(status: status, headers: headers, body: body) }
@@ -75,4 +79,8 @@ package enum Headers {
     static func of(type: String) -> HTTPFields {
         [.contentType: type, .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'"]
     }
+}
+
+extension HTTPField.Name {
+    fileprivate static let clearSiteData = Self("Clear-Site-Data")!
 }

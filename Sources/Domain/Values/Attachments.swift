@@ -25,12 +25,14 @@ package enum AttachmentVariant: Int16, Sendable, CaseIterable {
     package func objectKey(of attachment: AttachmentID) -> String { "parley/\(attachment)/\(rawValue)" }
 }
 
-/// Sizes in bytes.
+/// Sizes, in bytes unless the name says otherwise.
 package enum AttachmentSizes {
     /// A stored chunk. All chunks of a variant but the last have exactly this size.
     package static let chunkByteCount = 256 * 1024
     /// A thumbnail that a client uploads.
     package static let thumbnailByteCountMax = 256 * 1024
+    /// Pixels of a thumbnail's longer side. A picture of few bytes may have more than a reader's memory holds.
+    package static let thumbnailSideMax = 1_280
     /// Attachments of one message.
     package static let messageCountMax = 10
     package static let nameByteCountMax = 255

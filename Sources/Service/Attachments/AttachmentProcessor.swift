@@ -172,6 +172,9 @@ extension AttachmentProcessor {
         var mediaType: MediaType?
         /// Nil if the file is no picture that can be read: it is kept as it is.
         var picture: ScannedPicture?
+
+        /// Nil for a picture that cannot be read: it has all its metadata, and browsers should not show it.
+        var servedType: MediaType? { picture == nil && mediaType?.isDrawn == true ? nil : mediaType }
     }
 
     private func inspect(_ job: AttachmentJob) async throws -> Upload {
@@ -211,7 +214,7 @@ extension AttachmentProcessor {
     private func clean(
         _ upload: Upload, _ job: AttachmentJob
     ) async throws -> (stored: StoredVariant, bytes: AttachmentBytes) {
-        let type = upload.mediaType?.rawValue ?? Self.unknownType
+        let type = upload.servedType?.rawValue ?? Self.unknownType
         guard let picture = upload.picture, !picture.isClean else {
             return (StoredVariant(mediaType: type, byteCount: job.byteCount, digest: upload.digest), upload.bytes)
         }

@@ -5,19 +5,36 @@ import ParleyClient
 enum MessageText {
     /// One line for the inbox, a search or a quotation, with the sender's name where it is not clear. Clean.
     static func summary(_ message: Message, me: UserID?, isDirect: Bool) -> String {
-        let text = PlainText.line(body(message))
+        let text = line(message)
         guard let sender = message.sender, !message.isDeleted else { return text }
         if sender.id == me { return "You: \(text)" }
         return isDirect ? text : "\(sender.shownName): \(text)"
     }
 
-    /// What the message says, in several lines. Clean.
-    static func body(_ message: Message) -> String {
+    /// What the message says, in one line that is longer than any terminal. Clean.
+    static func line(_ message: Message) -> String { PlainText.line(String(body(message).prefix(500))) }
+
+    /// Whether `body` shows only the beginning unless it is asked for all.
+    static func isLong(_ message: Message) -> Bool { text(message).map { PlainText.beginning($0) != $0 } ?? false }
+
+    /// The words in a message, of any type.
+    private static func text(_ message: Message) -> String? {
+        guard !message.isDeleted, let payload = message.payload else { return nil }
+        return switch payload {
+        case .text(let payload): payload.text
+        case .other(let value): value["text"]?.string
+        case .location, .encrypted, .system: nil
+        }
+    }
+
+    /// What the message says, in several lines: of a long text the beginning, unless `isWhole`. Clean.
+    static func body(_ message: Message, isWhole: Bool = false) -> String {
+        func shown(_ text: String) -> String { PlainText.lines(isWhole ? text : String(PlainText.beginning(text))) }
         if message.isDeleted { return "This message was deleted." }
         guard let payload = message.payload else { return "This message is no longer kept." }
         switch payload {
         case .text(let payload):
-            if let text = payload.text, !text.isEmpty { return PlainText.lines(text) }
+            if let text = payload.text, !text.isEmpty { return shown(text) }
             let files = payload.attachments ?? []
             return files.isEmpty ? "" : files.count == 1 ? describe(files[0]) : "\(files.count) files"
         case .location(let place):
@@ -26,7 +43,7 @@ enum MessageText {
         case .encrypted: return "An encrypted message, which this client cannot read."
         case .system(let payload): return system(payload)
         case .other(let value):
-            if let text = value["text"]?.string { return PlainText.lines(text) }
+            if let text = value["text"]?.string { return shown(text) }
             return "A message of type \(PlainText.line(message.type.rawValue)), which this client cannot show."
         }
     }

@@ -15,6 +15,17 @@ enum PlainText {
     /// A text of several lines, which end with `\n`.
     static func lines(_ text: String) -> String { clean(text, lineBreak: "\n") }
 
+    /// The first lines and characters of a text of somebody else: a message may have 16,384 lines.
+    static func beginning(_ text: String, lineCountMax: Int = 200, characterCountMax: Int = 4_000) -> Substring {
+        var (lineCount, characterCount) = (1, 0)
+        for (index, character) in zip(text.indices, text) {
+            if character.isNewline { lineCount += 1 }
+            characterCount += 1
+            if lineCount > lineCountMax || characterCount > characterCountMax { return text[..<index] }
+        }
+        return text[...]
+    }
+
     /// A web address that may stand in a hyperlink (OSC 8); nil if it has other characters than an address has.
     static func link(_ address: String) -> String? {
         guard address.hasPrefix("http://") || address.hasPrefix("https://"), address.utf8.count <= 2_048,
@@ -43,8 +54,10 @@ enum PlainText {
         case 0x00...0x1f: cleaned.append(Unicode.Scalar(0x2400 + scalar.value) ?? "\u{fffd}")
         case 0x7f: cleaned.append("\u{2421}")
         case 0x80...0x9f: cleaned.append("\u{fffd}")
-        // Directions: they would reorder what follows. Invisible characters: they would make equal names differ.
-        case 0x061c, 0x200b, 0x200e, 0x200f, 0x202a...0x202e, 0x2060...0x206f, 0xfeff, 0xfff9...0xfffb, 0x180e: break
+        // Directions: they would reorder what follows. Invisible characters and tags: they would make equal names differ.
+        case 0x061c, 0x200b, 0x200e, 0x200f, 0x202a...0x202e, 0x2060...0x206f, 0xfeff, 0xfff9...0xfffb, 0x180e,
+            0xe0000...0xe007f:
+            break
         default:
             switch scalar.properties.generalCategory {
             // Private characters are a terminal's own, such as kitty's places of pictures.

@@ -1,6 +1,7 @@
 // Lines about files: `attachment` and `attachment_data`.
 import Basics
 import Domain
+import Pictures
 import Store
 
 extension LineParser {
@@ -71,9 +72,25 @@ extension LineParser {
             try Self.base64(json, byteCountMax: Self.chunkByteCountMax)
         }
         let (attachment, kind, place, content) = try fields.values(id, variant, number, bytes)
+        if kind == .thumbnail { try Self.check(thumbnail: content, number: place) }
         return ImportedChunk(
             line: line, attachment: attachment, variant: kind == .original ? .original : .thumbnail,
             number: Int32(place), bytes: content)
+    }
+
+    /// As of a client's own thumbnail: everyone who sees the message decodes it.
+    private static func check(thumbnail bytes: [UInt8], number: Int) throws(Invalid) {
+        guard number == 0, bytes.count <= AttachmentSizes.thumbnailByteCountMax else {
+            throw Invalid("Must be 0: a thumbnail is one part of at most \(AttachmentSizes.thumbnailByteCountMax) bytes.")
+                .inside("n")
+        }
+        let types: [MediaType] = [.jpeg, .png, .webp]
+        guard MediaType.sniff(bytes).map({ types.contains($0) }) == true,
+            let picture = try? CleanPicture(cleaning: bytes)
+        else { throw Invalid("Must be a JPEG, PNG or WebP picture that can be read.").inside("data") }
+        if let reason = picture.header.thumbnailRefusal(sideMax: AttachmentSizes.thumbnailSideMax) {
+            throw Invalid(reason).inside("data")
+        }
     }
 
     private enum Variant: String, WordField { case original, thumbnail }

@@ -79,6 +79,24 @@ struct SigningInAndOut {
         #expect(try await person.client.get("/v1/users/me").status == 200)
     }
 
+    @Test("tells a browser to forget its cached pictures when the caller's own session ends, and only then")
+    func forgettingPictures() async throws {
+        let person = try await Person.make()
+        func login() async throws -> (id: String, client: Client) {
+            let login = try await Client().post(
+                "/v1/auth/login", #"{"username":"\#(person.username)","password":"long enough"}"#)
+            return (try login.string("session.id"), try await Client(token: login.string("session.token")))
+        }
+        let (first, second) = (try await login(), try await login())
+        let other = try await person.client.delete("/v1/sessions/\(first.id)")
+        #expect(other.status == 204 && other.headers["clear-site-data"] == nil)
+        let own = try await second.client.delete("/v1/sessions/\(second.id)")
+        #expect(own.status == 204 && own.headers["clear-site-data"] == #""cache""#)
+        #expect(try await login().client.post("/v1/auth/logout").headers["clear-site-data"] == #""cache""#)
+        let erased = try await person.client.delete("/v1/users/me")
+        #expect(erased.status == 204 && erased.headers["clear-site-data"] == #""cache""#)
+    }
+
     @Test("signs out another of the caller's devices by id, but no other person's")
     func deletesSessions() async throws {
         let person = try await Person.make()

@@ -91,7 +91,7 @@ struct ShowingFiles {
     @Test("includes a thumbnail of the owner's own")
     func thumbnails() async throws {
         let (ann, bob) = (try await Person.make("Ann"), try await Person.make("Bob"))
-        let id = try await ann.file(someBytes(100))
+        let id = try await ann.file(someFilm)
         let path = "/v1/attachments/\(id)/thumbnail"
         #expect(try await ann.client.get(path).problemCode == "attachment_not_found")
         #expect(try await bob.client.send("PUT", path, bytes: onePixel, type: "image/png").status == 404)
@@ -101,6 +101,17 @@ struct ShowingFiles {
         #expect(half.status == 422 && half.errorFields == ["body"], "\(half.text)")
         let large = try await ann.client.send("PUT", path, bytes: onePixel + someBytes(256 * 1024), type: "image/png")
         #expect(large.status == 413)
+        // Everyone who sees the message decodes it.
+        for (bytes, reason) in [
+            (picture(width: 1_281, height: 1), "1280 pixels"), (picture(width: 1, height: 16_000), "1280 pixels"),
+            (animated, "one frame"),
+        ] {
+            let refused = try await ann.client.send("PUT", path, bytes: bytes, type: "image/png")
+            #expect(refused.status == 422 && refused.errorFields == ["body"], "\(refused.text)")
+            #expect(refused.text.contains(reason), "\(refused.text)")
+        }
+        let most = try await ann.client.send("PUT", path, bytes: picture(width: 1_280, height: 1_280), type: nil)
+        #expect(most.status == 200)
         // Whatever follows the picture's end is removed.
         let put = try await ann.client.send("PUT", path, bytes: onePixel + [1, 2, 3], type: nil)
         #expect(put.status == 200 && put["thumbnail"] == .bool(true), "\(put.text)")
@@ -116,27 +127,70 @@ struct ShowingFiles {
         let node = try await TestNode { $0.limits.attachmentQuotaByteCount = 1_000 }
         let ann = try await Person.make("Ann", port: node.port)
         let size = onePixel.count
-        let id = newAttachment()
-        func put(_ id: String) async throws -> Reply {
+        let (id, filler) = (newAttachment(), newAttachment())
+        func put() async throws -> Reply {
             try await ann.client.send("PUT", "/v1/attachments/\(id)/thumbnail", bytes: onePixel, type: "image/png")
         }
         #expect(try await ann.client.upload([], as: id, headers: ["Upload-Complete: ?0"]).status == 201)
-        let early = try await put(id)
+        let early = try await put()
         #expect(early.status == 409 && early.problemCode == "attachment_not_ready", "\(early.text)")
-        #expect(try await ann.client.append([1], to: id, at: 0, isComplete: false).status == 204)
-        #expect(try await put(id).status == 200)
-        let all = try await ann.client.upload(someBytes(1_000 - size), as: newAttachment())
-        #expect(all.status == 403 && all.problemCode == "quota_exceeded", "\(all.text)")
-        let rest = newAttachment()
-        #expect(try await ann.client.upload(someBytes(999 - size), as: rest).status == 201)
-        let more = try await put(rest)
+        #expect(try await ann.client.append(onePixel, to: id, at: 0, isComplete: false).status == 204)
+        #expect(try await ann.client.upload(someBytes(1_001 - 2 * size), as: filler).status == 201)
+        let more = try await put()
         #expect(more.status == 403 && more.problemCode == "quota_exceeded", "\(more.text)")
+        #expect(try await ann.client.send("DELETE", "/v1/attachments/\(filler)").status == 204)
+        #expect(try await put().status == 200)
+        #expect(try await ann.client.upload(someBytes(1_000 - 2 * size), as: newAttachment()).status == 201)
+        let all = try await ann.client.upload([1], as: newAttachment())
+        #expect(all.status == 403 && all.problemCode == "quota_exceeded", "\(all.text)")
         // The same one again takes no more room, also once the file is complete.
-        #expect(try await put(id).status == 200)
-        let done = try await ann.client.append([], to: id, at: 1, isComplete: true)
+        #expect(try await put().status == 200)
+        let done = try await ann.client.append([], to: id, at: size, isComplete: true)
         #expect(done.status == 201, "\(done.text)")
-        #expect(try await put(id).status == 200)
+        #expect(try await put().status == 200)
         let counted = try await Psql.run("select sum(stored_bytes) from attachments", conninfo: node.database)
         #expect(counted == "1000")
+    }
+
+    @Test("has no thumbnail of a file that is neither picture nor film")
+    func thumbnailsOfTexts() async throws {
+        let ann = try await Person.make("Ann")
+        for (bytes, status) in [
+            (someBytes(100), 422), (Array("%PDF-1.4\n".utf8), 422), (Array(onePixel.prefix(40)), 422), (onePixel, 200),
+        ] {
+            let id = try await ann.file(bytes)
+            let put = try await ann.client.send("PUT", "/v1/attachments/\(id)/thumbnail", bytes: onePixel, type: nil)
+            #expect(put.status == status, "\(put.text)")
+            if status == 422 { #expect(put.errorFields == ["body"] && put.text.contains("Only pictures and films")) }
+        }
+        // Before its last byte nobody knows what a file is. Then the thumbnail goes.
+        let id = newAttachment()
+        let begun = try await ann.client.upload([1], as: id, headers: ["Upload-Complete: ?0"])
+        #expect(begun.status == 201)
+        let put = try await ann.client.send("PUT", "/v1/attachments/\(id)/thumbnail", bytes: onePixel, type: nil)
+        #expect(put.status == 200 && put["thumbnail"] == .bool(true))
+        #expect(try await ann.client.append([2], to: id, at: 1, isComplete: true).status == 201)
+        let info = try await ann.client.get("/v1/attachments/\(id)/info")
+        #expect(info["thumbnail"] == .bool(false) && info.string("state") == "ready")
+        #expect(try await ann.client.get("/v1/attachments/\(id)/thumbnail").status == 404)
+    }
+
+    /// A box that says MP4.
+    private var someFilm: [UInt8] { [0, 0, 0, 16] + Array("ftypisom".utf8) + [0, 0, 2, 0] + someBytes(100) }
+
+    /// The header states the size; CRCs of chunks are the decoder's business.
+    private func picture(width: UInt16, height: UInt16) -> [UInt8] {
+        var bytes = onePixel
+        bytes.replaceSubrange(
+            16..<24, with: [0, 0, UInt8(width >> 8), UInt8(width & 255), 0, 0, UInt8(height >> 8), UInt8(height & 255)])
+        return bytes
+    }
+
+    /// A PNG that states two frames.
+    private var animated: [UInt8] {
+        var bytes = onePixel
+        bytes.insert(
+            contentsOf: [0, 0, 0, 8] + Array("acTL".utf8) + [0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 3, 4], at: 33)
+        return bytes
     }
 }

@@ -88,12 +88,13 @@ struct CheckingAttachments {
         }
     }
 
-    @Test("keeps a damaged picture as it is, without size and thumbnail")
+    @Test("keeps a damaged picture as it is, as a file of no known type, without size and thumbnail")
     func damaged() async throws {
         let bytes = Array(try await Self.pictures.value.bytes("orientation1.png").prefix(20))
         let (id, setup) = try await checked(bytes)
         #expect(try await setup.served(id) == bytes)
         let info = try await setup.info(id)
+        #expect(info["content_type"] as? String == "application/octet-stream")
         #expect(info["width"] == nil && info["thumbnail"] as? Bool == false)
         #expect(setup.metrics.unreadable.value == 1)
         await setup.close()

@@ -171,6 +171,24 @@ struct Timelines {
         #expect(!writer.frame(interface.draw().canvas).contains("\u{1b}]0"))
     }
 
+    @Test("shows the beginning of a long message, and all of it after m")
+    func longMessages() {
+        let text = (1...1_000).map { "line \($0)." }.joined(separator: "\n")
+        var screen = timeline([entry(1, "short"), entry(2, text)])
+        let before = screen.lines()
+        #expect(before.contains { $0.contains("line 200.") } && before.contains { $0.contains("m to show more") })
+        #expect(!before.contains { $0.contains("line 201.") })
+        _ = screen.press(.tab)
+        #expect(screen.hints.first?.key == "m")
+        _ = screen.press(.character("m"))
+        let after = screen.lines()
+        // The window has not moved.
+        #expect(after.contains { $0.contains("line 200.") } && after.contains { $0.contains("line 201.") })
+        #expect(!after.contains { $0.contains("m to show more") } && screen.hints.first?.key == "r")
+        // In one line there are no more characters than it has room for.
+        #expect(MessageText.line(message(3, text)).count <= 500)
+    }
+
     @Test("keeps its place for every size of the terminal", arguments: [(40, 10), (80, 24), (200, 60)])
     func sizes(columns: Int, rows: Int) {
         let long = String(repeating: "漢字 and words 👩‍👩‍👧 ", count: 30)

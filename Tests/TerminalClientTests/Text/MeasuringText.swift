@@ -61,6 +61,7 @@ struct CleaningText {
     func directions() {
         #expect(PlainText.line("photo\u{202e}gpj.exe") == "photogpj.exe")
         #expect(PlainText.line("Ann\u{200b}\u{feff}\u{2066}") == "Ann")
+        #expect(PlainText.line("Ann\u{e0041}\u{e006e}\u{e0001}\u{e007f}") == "Ann")
         #expect(PlainText.line("سلام") == "سلام" && PlainText.line("👩‍👩‍👧") == "👩‍👩‍👧")
     }
 
@@ -69,6 +70,14 @@ struct CleaningText {
         let piled = "a" + String(repeating: "\u{301}", count: 500)
         #expect(PlainText.line(piled).unicodeScalars.count <= 12)
         #expect(PlainText.line("\u{10eeee}\u{e000}\u{ffff}") == "\u{fffd}\u{fffd}\u{fffd}")
+    }
+
+    @Test("of a long text is cut to 200 lines and 4,000 characters")
+    func long() {
+        let lines = String(repeating: "\r\n", count: 8_000)
+        #expect(PlainText.beginning(lines).filter(\.isNewline).count == 199)
+        #expect(PlainText.beginning(String(repeating: "a", count: 4_001)).count == 4_000)
+        #expect(PlainText.beginning("one\ntwo\n") == "one\ntwo\n" && PlainText.beginning("").isEmpty)
     }
 
     @Test("links only to web addresses of harmless characters")

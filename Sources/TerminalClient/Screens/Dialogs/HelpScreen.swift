@@ -46,7 +46,8 @@ struct HelpScreen: Screen {
             keys: [
                 Hint("↑ ↓, k j", "another message"), Hint("r", "reply; retry if it was not sent"), Hint("+", "react"),
                 Hint("e", "edit"), Hint("d", "delete; discard if it was not sent"), Hint("s", "save its file"),
-                Hint("v", "show its picture"), Hint("u", "mark as unread from here"), Hint("Tab, Esc", "write again"),
+                Hint("v", "show its picture"), Hint("m", "show all of a long text"),
+                Hint("u", "mark as unread from here"), Hint("Tab, Esc", "write again"),
             ]),
     ]
 

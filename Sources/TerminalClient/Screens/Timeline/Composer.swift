@@ -76,7 +76,7 @@ struct Composer: Hashable, Sendable {
         case .new: return files.isEmpty ? nil : suffix + "Esc removes the files."
         case .reply(let message):
             let name = message.sender.map(\.shownName) ?? ""
-            return suffix + "Reply to \(name): \(PlainText.line(MessageText.body(message)).cut(to: 30)) (Esc cancels)"
+            return suffix + "Reply to \(name): \(MessageText.line(message).cut(to: 30)) (Esc cancels)"
         case .edit: return "Edit the message (Esc cancels)"
         }
     }

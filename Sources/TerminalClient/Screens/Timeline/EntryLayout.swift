@@ -7,6 +7,8 @@ struct EntryLayout: Sendable {
     let surroundings: Surroundings
     /// Messages by id, for quotations.
     var quoted: [MessageID: Message] = [:]
+    /// Long messages of which all is shown.
+    var whole: Set<MessageID> = []
 
     /// Mark, time, gap. Text begins behind it.
     private static let gutter = 8
@@ -84,7 +86,11 @@ struct EntryLayout: Sendable {
         let style: Style = MessageText.isText(message) ? .plain : Style(isDim: true, isItalic: true)
         let hasOnlyFiles = !message.attachments.isEmpty && (message.text ?? "").isEmpty
         if !hasOnlyFiles {
-            content += MessageText.body(message).wrapped(to: room).map { StyledLine($0, style) }
+            let isWhole = whole.contains(message.id)
+            content += MessageText.body(message, isWhole: isWhole).wrapped(to: room).map { StyledLine($0, style) }
+            if !isWhole, MessageText.isLong(message) {
+                content += "… Press Tab, then m to show more.".wrapped(to: room).map { StyledLine($0, .dim) }
+            }
         }
         if message.editedAt != nil, !message.isDeleted, let last = content.indices.last {
             if content[last].width + 9 <= room {
@@ -142,7 +148,7 @@ struct EntryLayout: Sendable {
         guard let id else { return [] }
         let text = quoted[id].map { message in
             let name = message.sender.map { $0.id == surroundings.me ? "You" : $0.shownName } ?? ""
-            return "\(name): \(PlainText.line(MessageText.body(message)))"
+            return "\(name): \(MessageText.line(message))"
         }
         return [StyledLine("┃ \(text ?? "An earlier message")".cut(to: width), .dim)]
     }

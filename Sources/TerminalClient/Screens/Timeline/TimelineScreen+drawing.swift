@@ -15,7 +15,7 @@ extension TimelineScreen {
         let messages = entries.compactMap(\.message)
         return EntryLayout(
             width: listSize.columns, surroundings: surroundings,
-            quoted: Dictionary(messages.map { ($0.id, $0) }) { $1 })
+            quoted: Dictionary(messages.map { ($0.id, $0) }) { $1 }, whole: whole)
     }
 
     mutating func draw(on canvas: inout Canvas, rows: Range<Int>, _ surroundings: Surroundings) -> [Action] {

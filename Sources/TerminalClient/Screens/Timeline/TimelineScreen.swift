@@ -20,6 +20,8 @@ struct TimelineScreen: Screen {
     var viewport = Viewport<TimelineEntry.ID>()
     /// The selected message; nil while one writes.
     var selection: TimelineEntry.ID?
+    /// Long messages of which all is shown.
+    var whole: Set<MessageID> = []
     /// The message to show first, from a search.
     var target: MessageID?
     /// Whether the place to begin has been found.
@@ -49,7 +51,8 @@ struct TimelineScreen: Screen {
         if let selected {
             if selected.unsent != nil { return [Hint("r", "retry"), Hint("d", "discard"), Hint("Esc", "write")] }
             let files = selected.message?.attachments ?? []
-            return [Hint("r", "reply"), Hint("+", "react"), Hint("e", "edit"), Hint("d", "delete")]
+            let isCut = selected.message.map { MessageText.isLong($0) && !whole.contains($0.id) } ?? false
+            return (isCut ? [Hint("m", "more")] : []) + [Hint("r", "reply"), Hint("+", "react"), Hint("e", "edit"), Hint("d", "delete")]
                 + (files.isEmpty ? [] : [Hint("s", "save")])
                 + (files.contains { $0.width != nil } ? [Hint("v", "view")] : [])
                 + [Hint("u", "unread"), Hint("↑↓", "move"), Hint("Esc", "write")]
@@ -184,6 +187,12 @@ struct TimelineScreen: Screen {
             return message.attachments.first.map { [.show(.prompt(.save($0)))] } ?? []
         case .character("v"):
             return message.attachments.first { $0.width != nil }.map { [.showPicture($0)] } ?? []
+        case .character("m"):
+            guard MessageText.isLong(message), let index = entries.firstIndex(where: { $0.id == selection }) else { break }
+            let before = content(surroundings).height(index)
+            whole.insert(message.id)
+            // What was in the window stays there.
+            scroll(up: content(surroundings).height(index) - before, surroundings)
         case .character("q"): return [.close]
         default: break
         }
