@@ -4,14 +4,16 @@
 # through the container's socket, so the nodes' password does not work for it.
 set -eu
 
-psql --no-psqlrc --set ON_ERROR_STOP=1 --set password="$POSTGRES_PASSWORD" \
-    --username "${POSTGRES_USER:-postgres}" --dbname postgres <<'SQL'
+# psql reads the password from its environment: a command line is visible to every user of the machine.
+psql --no-psqlrc --set ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname postgres <<'SQL'
+\getenv password POSTGRES_PASSWORD
 create role parley login password :'password'
     nosuperuser nocreatedb nocreaterole noreplication;
--- For programs that send by SQL (docs/sql.md); no right yet.
+-- For programs that send by SQL (docs/sql.md): it may connect, and has no other right yet.
 create role parley_sender;
 create database parley owner parley;
-revoke connect on database postgres, template1 from public;
+revoke connect on database parley, postgres, template1 from public;
+grant connect on database parley to parley_sender;
 -- Keep refusals (404, 409, …) out of PostgreSQL's log, where each would be an ERROR with its STATEMENT. The nodes log real
 -- faults.
 alter role parley set log_min_messages = 'log';
