@@ -7,6 +7,6 @@ package enum Schema {
     package static var migrator: Migrator {
         Migrator(
             migrations: EmbeddedSQL.migrations.map(Migrator.SQLFile.init),
-            functions: EmbeddedSQL.functions.map(Migrator.SQLFile.init), lockKey: 7_266_000)
+            functions: EmbeddedSQL.functions.map(Migrator.SQLFile.init))
     }
 }

@@ -23,7 +23,7 @@ struct Migrating {
         name: "f.sql", text: "create or replace function f() returns int4 language sql as 'select 1';")
 
     func migrator(_ migrations: [Migrator.SQLFile], _ functions: [Migrator.SQLFile] = [function]) -> Migrator {
-        Migrator(migrations: migrations, functions: functions, lockKey: 4711)
+        Migrator(migrations: migrations, functions: functions)
     }
 
     func value(_ sql: String) async throws -> Int64? {
@@ -142,19 +142,38 @@ struct Migrating {
         }
     }
 
+    @Test("waits for no advisory lock: any user of the database may hold one for ever")
+    func advisoryLocks() async throws {
+        let (settings, migrator) = (settings, migrator([Self.first]))
+        try await withClient(connections: 1, conninfo: settings.conninfo) { client in
+            // What Parley once locked.
+            try await client.run("select pg_advisory_lock(7266000)::text, pg_advisory_lock(4711)::text")
+            let report = try await bounded(.seconds(20)) { try await migrator.migrate(settings, logger: quiet) }
+            #expect(report.applied == ["0001_a.sql"])
+        }
+    }
+
     @Test("ends soon when its task is cancelled while it waits for the lock")
     func cancelled() async throws {
         let (settings, migrator) = (settings, migrator([Self.first]))
+        _ = try await migrator.migrate(settings, logger: quiet)
+        let holder = Task {
+            try await Psql.run(
+                "begin; lock table schema_migrations in share update exclusive mode;" + Psql.sleep + "commit;",
+                conninfo: settings.conninfo)
+        }
+        #expect(try await Psql.isAsleep(in: settings.conninfo))
+        let task = Task { try await migrator.migrate(settings, logger: quiet) }
         try await withClient(connections: 1, conninfo: settings.conninfo) { client in
-            try await client.run("select pg_advisory_lock(4711)::text")
-            let task = Task { try await migrator.migrate(settings, logger: quiet) }
             try await eventually("the migration waits for the lock") {
-                try await client.run("select count(*) from pg_locks where locktype = 'advisory' and not granted")
+                try await client.run("select count(*) from pg_locks where locktype = 'relation' and not granted")
                     .first?.int8(0) == 1
             }
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await bounded(.seconds(5)) { try await task.value } }
         }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await bounded(.seconds(5)) { try await task.value } }
+        try await Psql.wake(in: settings.conninfo)
+        _ = try await holder.value
     }
 
     @Test("reports why it cannot connect")

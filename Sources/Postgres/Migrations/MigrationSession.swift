@@ -7,12 +7,10 @@ import Logging
 /// One connection. After an error it is dropped, and PostgreSQL rolls back the open transaction.
 final class MigrationSession {
     private let connection: BlockingConnection
-    private let lockKey: Int64
 
     static let lockSeconds = 30
 
-    init(_ settings: PostgresSettings, lockKey: Int64, logger: Logger, stop: Waker) throws(PostgresError) {
-        self.lockKey = lockKey
+    init(_ settings: PostgresSettings, logger: Logger, stop: Waker) throws(PostgresError) {
         do throws(ConnectFailure) {
             connection = try Dial.connect(settings, logger: logger, stop: stop)
         } catch {
@@ -43,7 +41,6 @@ final class MigrationSession {
     /// migrations that this release does not know.
     func applyNext(_ migrations: [MigrationFile]) throws -> (name: String?, isNewer: Bool) {
         try transaction { () -> (name: String?, isNewer: Bool) in
-            if try !exists("schema_migrations") { try run(Self.migrationsTable) }
             let plan = try MigrationPlan(migrations, applied: try applied())
             guard !plan.isBroken else { throw MigrationError.newer(unknown: plan.unknown.map(\.name)) }
             guard let migration = plan.missing.first else { return (nil, !plan.unknown.isEmpty) }
@@ -105,8 +102,29 @@ final class MigrationSession {
         """
 
     /// Uses `set local`, because behind a transaction pooler only a transaction stays on one server connection. The
-    /// lock comes first, so that what is read after it stays true until the commit.
+    /// lock comes first, so that what is read after it stays true until the commit. It is a table's: any user of the
+    /// database may hold an advisory lock for ever.
     private func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+        try begin()
+        if try !exists("schema_migrations") { try makeMigrationsTable() }
+        try run("lock table schema_migrations in share update exclusive mode")
+        let value = try body()
+        try commit()
+        return value
+    }
+
+    /// Makes the table in a transaction of its own, unless another session has just done so, and begins the next one.
+    private func makeMigrationsTable() throws {
+        do {
+            try run(Self.migrationsTable)
+            try commit()
+        } catch PostgresError.server(let error) where ["23505", "42710", "42P07"].contains(error.sqlState) {
+            try run("rollback")
+        }
+        try begin()
+    }
+
+    private func begin() throws {
         try run(
             """
             begin;
@@ -116,8 +134,9 @@ final class MigrationSession {
             set local enable_seqscan = on;
             """)
         try run("select \(SessionSettings.searchPathForFunctions)")
-        try query("select pg_advisory_xact_lock($1::int8)", [.int8(lockKey)])
-        let value = try body()
+    }
+
+    private func commit() throws {
         // PostgreSQL answers COMMIT of an aborted transaction with ROLLBACK, without an error.
         do {
             guard try run("commit")?.commandTag == "COMMIT" else {
@@ -127,7 +146,6 @@ final class MigrationSession {
             // Deferred constraints are checked only now.
             throw MigrationError.failed(name: "the transaction's commit", line: nil, error)
         }
-        return value
     }
 
     /// Sends a complete file in the current transaction, and checks that the transaction is still the same afterwards.

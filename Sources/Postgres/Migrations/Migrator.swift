@@ -3,7 +3,7 @@
 import Logging
 
 /// Applies numbered migrations once each and in order, and replaceable functions whenever they changed. Several nodes
-/// may do so at once: each transaction takes an advisory lock and then checks what is done.
+/// may do so at once: each transaction locks `schema_migrations` and then checks what is done.
 package struct Migrator: Sendable {
     package struct SQLFile: Sendable, Equatable {
         package let name: String
@@ -17,17 +17,14 @@ package struct Migrator: Sendable {
 
     private let migrations: [SQLFile]
     private let functions: [SQLFile]
-    private let lockKey: Int64
 
     /// - Parameters:
     ///   - migrations: like `0001_init.sql`, in any order, each headed by `-- locks:`, `-- length:` and
     ///     `-- breaking: yes|no`.
     ///   - functions: `create or replace function …`, applied in the order of their names.
-    ///   - lockKey: for `pg_advisory_xact_lock`.
-    package init(migrations: [SQLFile], functions: [SQLFile], lockKey: Int64) {
+    package init(migrations: [SQLFile], functions: [SQLFile]) {
         self.migrations = migrations
         self.functions = functions.sorted { $0.name < $1.name }
-        self.lockKey = lockKey
     }
 
     /// Applies what is missing: each migration in one transaction with its row in `schema_migrations`, then the
@@ -75,10 +72,9 @@ package struct Migrator: Sendable {
         _ body: @escaping @Sendable (MigrationSession, [MigrationFile]) throws -> Value
     ) async throws -> Value {
         let migrations = try MigrationPlan.read(migrations)
-        let lockKey = lockKey
         do {
             return try await onThread("pg-migrate") { stop in
-                let session = try MigrationSession(settings, lockKey: lockKey, logger: logger, stop: stop)
+                let session = try MigrationSession(settings, logger: logger, stop: stop)
                 return try body(session, try session.withChecksums(migrations))
             }
         } catch PostgresError.closed {

@@ -36,7 +36,9 @@ package struct LogTrimmer: Sendable {
         do {
             let days = days
             return try await DedicatedSession.run(settings, answerMax: .seconds(3600), logger: logger) { session in
-                guard try session.query("select pg_try_advisory_lock(7266003)").first?.bool(0) == true else { return 0 }
+                guard try session.query("select log_trim_begin()").first?.bool(0) == true else { return 0 }
+                // The next session need not wait until PostgreSQL has noticed that this one has ended.
+                defer { _ = try? session.query("select log_trim_end()") }
                 var droppedCount = 0
                 while let step = try session.query(
                     "select * from log_trim_step($1::int4)", [.int4(Int32(days))]

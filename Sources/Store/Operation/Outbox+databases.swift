@@ -141,7 +141,8 @@ package enum OutboxInstallation {
             let isParleys =
                 try session.query(
                     """
-                    select to_regclass('parley.outbox') is not null and to_regclass('parley.outbox_lease') is null
+                    select to_regprocedure('parley.send(uuid, uuid, jsonb, uuid)') is not null
+                        and to_regclass('parley.outbox_lease') is null
                     """
                 ).first?.bool(0) ?? false
             try session.run(isParleys ? text("rights.sql") : script)
@@ -157,6 +158,7 @@ package enum OutboxInstallation {
         do $$ begin
             if to_regnamespace('parley') is null then create schema parley; end if;
         end $$;
+        set local search_path = parley, pg_temp;
 
         """ + shape + text("install.sql") + text("rights.sql") + "commit;"
     }

@@ -13,10 +13,10 @@ struct OutboxFailures {
         let thread = try await ann.client.post("/v1/threads", #"{"kind":"group"}"#).string("id")
         try await Psql.run(
             """
-            insert into parley.outbox (kind, thread_id, user_id, message_id, payload)
+            insert into outbox (kind, thread_id, user_id, message_id, payload)
             select 'send', '\(ThreadID.make())', '\(ann.id)', gen_random_uuid(), json_build_object('text', 'm' || n)
             from generate_series(1, 3) n;
-            insert into parley.outbox (kind, thread_id, user_id) values ('add_member', '\(ThreadID.make())', '\(ann.id)');
+            insert into outbox (kind, thread_id, user_id) values ('add_member', '\(ThreadID.make())', '\(ann.id)');
             """, conninfo: node.database)
         while try await node.store.pumpOutbox(limit: 100, limits: Limits()).handledCount > 0 {}
 
@@ -34,7 +34,7 @@ struct OutboxFailures {
 
         // What was wrong is put right; then it is tried again.
         try await Psql.run(
-            "update parley.outbox_failures set thread_id = '\(thread)' where id = '\(ids[3])'", conninfo: node.database)
+            "update outbox_failures set thread_id = '\(thread)' where id = '\(ids[3])'", conninfo: node.database)
         #expect(try await admin.post(path + "/\(ids[3])/retry").status == 204)
         #expect(try await admin.post(path + "/\(ids[3])/retry").problemCode == "failure_not_found")
         while try await node.store.pumpOutbox(limit: 100, limits: Limits()).handledCount > 0 {}

@@ -170,7 +170,7 @@ struct LawsOfTheLog {
                 create or replace function log_enter(out head bigint, out epoch int) language plpgsql volatile as $$
                 begin
                     perform pg_sleep(random() * 0.02);
-                    perform pg_advisory_xact_lock(7266001);
+                    lock table log_lock in share update exclusive mode;
                     head := log_head() + 0 * length(pg_sleep(random() * 0.004)::text);
                     epoch := log_epoch();
                 end $$
@@ -210,7 +210,7 @@ struct LawsOfTheLog {
                 language plpgsql as $$
                 begin
                     perform pg_sleep(random() * 0.02);
-                    perform pg_notify('parley_log', p_pos || ' ' || p_node);
+                    perform pg_notify(c.log, p_pos || ' ' || p_node) from node_channels c;
                 end $$
                 """, database: database)
             let start = try await nodes[0].store.now()

@@ -11,7 +11,7 @@ struct OutboxFailures {
     func codes(limit: Int) async throws {
         let found = try await OutboxGround.run(
             """
-            insert into parley.outbox (kind, thread_id, user_id, message_id, payload) values
+            insert into outbox (kind, thread_id, user_id, message_id, payload) values
                 ('send', u(100), u(1), u(201), '{"text":"a"}'),
                 ('send', u(99), u(1), u(202), '{"text":"b"}'),
                 ('send', u(100), u(3), u(203), '{"text":"c"}'),
@@ -19,19 +19,19 @@ struct OutboxFailures {
                 ('send', u(100), u(5), u(204), '{"text":"e"}'),
                 ('send', u(100), u(6), u(205), '{"text":"f"}'),
                 ('send', u(100), u(2), u(206), '{"text":"g"}');
-            insert into parley.outbox (kind, thread_id, user_id, other_id) values
+            insert into outbox (kind, thread_id, user_id, other_id) values
                 ('add_member', u(99), u(1), null), ('add_member', u(100), u(9), null),
                 ('ensure_direct', u(300), u(1), u(4)), ('ensure_direct', u(301), u(1), u(6));
-            insert into parley.outbox (kind, thread_id, user_id, message_id, payload) values
+            insert into outbox (kind, thread_id, user_id, message_id, payload) values
                 ('send', u(100), u(1), u(207), '{"text":"h"}');
             update users set suspended_at = now() where id = u(5);
             update users set erased_at = now() where id = u(6);
             insert into blocks (user_id, blocked_id, created_at) values (u(4), u(1), now());
             select pump(\(limit));
             select said();
-            select string_agg(kind || ' ' || code, ', ' order by id) from parley.outbox_failures;
-            select string_agg(coalesce(payload ->> 'text', '-'), '' order by id) from parley.outbox_failures;
-            select count(*) from parley.outbox_failures where detail = '';
+            select string_agg(kind || ' ' || code, ', ' order by id) from outbox_failures;
+            select string_agg(coalesce(payload ->> 'text', '-'), '' order by id) from outbox_failures;
+            select count(*) from outbox_failures where detail = '';
             """)
         #expect(
             found == [
@@ -50,7 +50,7 @@ struct OutboxFailures {
         try await Psql.run(
             OutboxGround.sql + """
                 select parley.send(u(1), u(100), jsonb_build_object('text', 'a' || n)) from generate_series(1, 5) n;
-                update parley.outbox set payload = '{"text":"x","attachments":[]}', attachments = array[u(7)] where seq = 3;
+                update outbox set payload = '{"text":"x","attachments":[]}', attachments = array[u(7)] where seq = 3;
                 alter function attachment_judge rename to attachment_judge_away;
                 """, conninfo: database)
         let found = try await Psql.run(
@@ -62,7 +62,7 @@ struct OutboxFailures {
             select try();
             select pump(1);
             select said();
-            select code, detail from parley.outbox_failures;
+            select code, detail from outbox_failures;
             """, conninfo: database)
         #expect(found == "42883\n1\na1 a2 a4 a5\ninternal_error|SQLSTATE 42883")
     }
@@ -76,12 +76,12 @@ struct OutboxFailures {
             update members set status = 'removed' where thread_id = u(100) and user_id = u(2);
             select pump();
             select item::json ->> 'kind', item::json ->> 'code', item::json -> 'payload' ->> 'text' from outbox_failure_list(9, null, null);
-            select count(*) from outbox_failure_list(9, 0, (select min(id::text)::uuid from parley.outbox_failures));
+            select count(*) from outbox_failure_list(9, 0, (select min(id::text)::uuid from outbox_failures));
             update members set status = 'joined' where thread_id = u(100) and user_id = u(2);
-            select from outbox_failure_retry('ann', 'r1', (select id from parley.outbox_failures where message_id = u(201)));
+            select from outbox_failure_retry('ann', 'r1', (select id from outbox_failures where message_id = u(201)));
             select pump(), said();
-            select from outbox_failure_delete('ann', 'r2', (select id from parley.outbox_failures));
-            select count(*) from parley.outbox_failures;
+            select from outbox_failure_delete('ann', 'r2', (select id from outbox_failures));
+            select count(*) from outbox_failures;
             select outcome('select outbox_failure_delete(''ann'', ''r3'', u(1))');
             select outcome('select outbox_failure_retry(''ann'', ''r3'', u(1))');
             select string_agg(action || ' ' || request_id, ', ' order by id) from audit;
@@ -101,7 +101,7 @@ struct OutboxFailures {
             update members set status = 'removed' where thread_id = u(100) and user_id = u(2);
             select pump();
             select cardinality(account_erase(u(2), false));
-            select count(*) from parley.outbox_failures;
+            select count(*) from outbox_failures;
             """)
         #expect(found == ["1", "0", "0"])
     }

@@ -29,15 +29,18 @@ struct RightsOfSenders {
         where p.pronamespace = 'parley'::regnamespace and p.proname in ('send', 'ensure_direct', 'add_member');
         """
 
-    private static let expected = [
-        "parley.add_member(uuid,uuid) parley.ensure_direct(uuid,uuid) parley.send(uuid,uuid,jsonb,uuid)", "none",
-        "parley public", "0", "f|f|f|f|f", "t",
-    ]
+    /// - Parameter schemas: those that the role may use.
+    private static func expected(schemas: String) -> [String] {
+        [
+            "parley.add_member(uuid,uuid) parley.ensure_direct(uuid,uuid) parley.send(uuid,uuid,jsonb,uuid)", "none",
+            schemas, "0", "f|f|f|f|f", "t",
+        ]
+    }
 
     @Test("are three functions in Parley's database")
     func inParleysDatabase() async throws {
         let found = try await Psql.run(Self.rights, conninfo: try await MigratedDatabase.create())
-        #expect(found.split(separator: "\n").map { String($0) } == Self.expected)
+        #expect(found.split(separator: "\n").map { String($0) } == Self.expected(schemas: "parley"))
     }
 
     @Test("are the same in a database apart, whose tables have the same columns; installing again changes nothing")
@@ -52,11 +55,11 @@ struct RightsOfSenders {
         }
         #expect(
             try await Psql.run(Self.rights, conninfo: superuser).split(separator: "\n").map { String($0) }
-                == Self.expected)
+                == Self.expected(schemas: "parley public"))
         let columns = """
             select string_agg(format('%s.%s %s %s %s', table_name, column_name, data_type, is_nullable, column_default), ', '
                 order by table_name, ordinal_position)
-            from information_schema.columns where table_schema = 'parley' and table_name <> 'outbox_lease'
+            from information_schema.columns where table_name in ('outbox', 'outbox_failures', 'outbox_limits')
             """
         #expect(
             try await Psql.run(columns, conninfo: superuser)
@@ -74,7 +77,46 @@ struct RightsOfSenders {
         #expect(result == .roleAdded)
         #expect(
             try await Psql.run(Self.rights, conninfo: database).split(separator: "\n").map { String($0) }
-                == Self.expected)
+                == Self.expected(schemas: "parley"))
+    }
+
+    /// Ways to lock a table for which PostgreSQL asks for no right to the table, and as many for which it does.
+    private static let locking = [
+        "lock table public.%@ in access share mode", "lock table public.%@ in share update exclusive mode",
+        // Takes `access exclusive`, and checks the owner afterwards.
+        "create rule r as on insert to public.%@ do also select 1",
+        // Takes `row exclusive`, and checks nothing before the statement is run.
+        "prepare p as delete from public.%@",
+        "create temporary view v as select 1 from public.%@",
+        "create trigger t after insert on public.%@ execute function pg_catalog.suppress_redundant_updates_trigger()",
+        "alter table public.%@ disable trigger all", "analyze public.%@", "vacuum public.%@",
+        "select 'public.%@'::regclass",
+    ]
+
+    @Test("let a login lock none of Parley's tables, in any way")
+    func locks() async throws {
+        let cluster = try await TestCluster.shared()
+        let database = try await MigratedDatabase.create()
+        let role = "shop_\(UInt32.random(in: 0 ... .max))"
+        try await cluster.psql("create role \(role) login in role parley_sender", database: database)
+        let shop = database.replacing("user='parley'", with: "user='\(role)'")
+        // Where no schema that the role may use has a table, nothing can be locked by its name.
+        let tables = try await Psql.run(
+            """
+            select string_agg(c.oid::regclass::text, ' ') from pg_class c
+            where c.relkind in ('r', 'p', 'v', 'm', 'S', 'i') and c.relnamespace::regnamespace::text !~ '^pg_|^information_schema$'
+                and has_schema_privilege('\(role)', c.relnamespace, 'usage')
+            """, conninfo: database)
+        #expect(tables == "")
+        for way in Self.locking {
+            for table in ["log_lock", "lock_rows", "messages", "outbox"] {
+                let failure = await #expect(throws: Psql.Failure.self) {
+                    try await Psql.run("begin; " + way.replacing("%@", with: table), conninfo: shop)
+                }
+                // Not `must be owner`, which comes after the lock.
+                #expect(failure?.description.contains("permission denied for schema public") == true, "\(way) \(table)")
+            }
+        }
     }
 
     @Test("let a login send, and neither read the outbox nor call the pump")
@@ -91,7 +133,8 @@ struct RightsOfSenders {
                 "select parley.send('\(one)', '\(group)', '{\"text\":\"x\"}') is not null", conninfo: shop)
                 == "t")
         for refused in [
-            "select * from parley.outbox", "delete from parley.outbox_failures", "select * from public.users",
+            "select * from public.outbox", "delete from public.outbox_failures", "select * from public.users",
+            "select * from public.node_channels",
             "select outbox_step(1, 1, 1, 1)", "select parley.outbox_configure(1, 1)", "select log_announce(1)",
         ] {
             await #expect(throws: Psql.Failure.self, "\(refused)") { try await Psql.run(refused, conninfo: shop) }

@@ -25,7 +25,7 @@ struct SendingFromSQL {
             select said();
             select string_agg(type, ' ' order by pos) from events where thread_id = u(100) and pos > 2;
             select id = u(201) from messages where payload ->> 'text' = 'c';
-            select count(*) from parley.outbox;
+            select count(*) from outbox;
             """)
         #expect(
             found == [
@@ -87,7 +87,7 @@ struct SendingFromSQL {
             insert into blocks (user_id, blocked_id, created_at) values (u(4), u(1), now());
             insert into members (thread_id, user_id, role, status, left_by_choice) values (u(100), u(3), 'member', 'left', true);
             select outcome($sql$ select \(call) $sql$);
-            select count(*) from parley.outbox where kind <> 'ensure_direct';
+            select count(*) from outbox where kind <> 'ensure_direct';
             """)
         let isRow = expected == "done" && call.contains("send")
         #expect(found == [expected, isRow ? "1" : "0"])
@@ -100,7 +100,7 @@ struct SendingFromSQL {
             create function again(p_payload jsonb, p_sender int default 1) returns text language sql as $$
                 select outcome(format('select parley.send(u(%s), u(100), %L, u(201))', p_sender, p_payload)) $$;
             select again('{"text":"a","k":[1, {"x":"y: z"}]}'), again('{"k":[1,{"x":"y: z"}],"text":"a"}'), again('{"text":"b"}');
-            select count(*) from parley.outbox;
+            select count(*) from outbox;
             select pump();
             select again('{"text":"a","k":[1, {"x":"y: z"}]}'), again('{"text":"b"}'), again('{"text":"a","k":[1, {"x":"y: z"}]}', 2);
             -- A client wrote it in another order.
@@ -110,7 +110,7 @@ struct SendingFromSQL {
             select again('{"text":"a"}');
             update messages set payload = null, deleted_at = now() where id = u(201);
             select again('{"text":"a"}');
-            select count(*) from parley.outbox;
+            select count(*) from outbox;
             """)
         let taken = "PY409 id_taken"
         #expect(found == ["done|done|\(taken)", "1", "0", "done|\(taken)|\(taken)", "done", taken, "done", "0"])
@@ -139,7 +139,7 @@ struct SendingFromSQL {
             select pump();
             select kind, member_count, direct_low = u(1), substr(id::text, 15, 1), substr(id::text, 17, 2)
             from threads where id = parley.ensure_direct(u(1), u(2));
-            select count(*) from parley.outbox;
+            select count(*) from outbox;
             -- The API makes a thread while the row of the other transaction waits: its id becomes another name.
             select parley.send(u(3), parley.ensure_direct(u(3), u(4)), '{"text":"one"}') is not null;
             select created from thread_create(u(102), 'direct', null, null, u(4), array[u(3)], false);
@@ -182,7 +182,8 @@ struct SendingFromSQL {
                 array['{"text":"api"}'::json], array[null::uuid], array['{}']);
             select pump();
             select said();
-            select count(*) from pg_locks l where l.locktype = 'advisory'
+            select count(*) from pg_locks l where l.mode not in ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')
+                and l.locktype in ('relation', 'advisory')
                 and l.database = (select oid from pg_database where datname = current_database());
             """, conninfo: database)
         #expect(found.split(separator: "\n") == ["t", "t", "t", "created", "0", "api early late", "0"])
@@ -201,7 +202,7 @@ struct SendingFromSQL {
             OutboxGround.sql + "select from parley.send(u(1), u(100), '{\"text\":\"a\"}');", conninfo: database)
         let other = Task {
             try await Psql.run(
-                "begin; select pg_advisory_xact_lock(7266010);" + Psql.sleep + "commit;", conninfo: database)
+                "begin; select lock_row('outbox');" + Psql.sleep + "commit;", conninfo: database)
         }
         #expect(try await Psql.isAsleep(in: database))
         #expect(try await Psql.run("select * from outbox_step(10, 5, 5, 5)", conninfo: database) == "0|0")

@@ -60,9 +60,9 @@ extension TestCluster {
             let isHeld = try await psql(
                 """
                 select pg_sleep(0.5) from pg_locks
-                where locktype = 'advisory' and objid = 7266001 and granted and pid = \(pid);
+                where relation = 'public.log_lock'::regclass and granted and pid = \(pid);
                 select count(*) > 0 from pg_stat_activity a, pg_locks l
-                where \(pid) = any (pg_blocking_pids(a.pid)) and l.pid = \(pid) and l.objid = 7266001
+                where \(pid) = any (pg_blocking_pids(a.pid)) and l.pid = \(pid) and l.relation = 'public.log_lock'::regclass
                     and a.query ~ 'message_append|log_read'
                 """)
             alarm.cancel()

@@ -7,7 +7,7 @@
 --   p_unused_s          for how long attachments that nothing uses are kept
 -- Returns: the report as JSON text.
 -- Fails: PY409 import_ended; 40001 (something of the archive was created meanwhile: call again).
--- Locks: imports (advisory: one is applied at a time), the import, what it adds, existing attachments by id, the pairs
+-- Locks: imports (one is applied at a time), the import, what it adds, existing attachments by id, the pairs
 -- of direct threads, the members' counts; last, for as long as it takes to add the members' events, the log
 -- Costs: 28 µs a message, with import_check
 create or replace function import_apply(
@@ -21,7 +21,7 @@ declare
     v_import imports;
     v_report text;
 begin
-    perform pg_advisory_xact_lock(7266012);
+    perform lock_row('imports');
     v_import := import_lock(p_import);
     perform import_analyze();
     perform import_plan(p_import, p_retention_max_s);

@@ -97,7 +97,7 @@ declare
         where f.fate = 'new' and f.kind = 'direct'
             and not exists (select from import_new_users n where n.id in (t.direct_low, t.direct_high)));
 begin
-    perform pg_advisory_xact_lock(7266005, l.key)
+    perform lock_row('pairs', l.key)
     from (select distinct direct_key(t.direct_low, t.direct_high) as key from threads t where t.id = any (v_threads) order by 1) l;
     perform block_mark(t.id) from unnest(v_threads) t (id);
 end $$;

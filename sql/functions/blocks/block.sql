@@ -32,7 +32,7 @@ language plpgsql volatile as $$
 declare
     v_thread uuid;
 begin
-    perform pg_advisory_xact_lock(7266005, direct_key(p_user, p_other));
+    perform lock_row('pairs', direct_key(p_user, p_other));
     select t.id into v_thread from threads t
     where t.direct_low = least(p_user, p_other) and t.direct_high = greatest(p_user, p_other) for no key update;
     return v_thread;

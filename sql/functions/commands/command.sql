@@ -63,7 +63,7 @@ end $$;
 -- is null for all threads.
 -- Returns: the command.
 -- Fails: PY404 thread_not_found; PY409 word_taken; PY422 too_many_commands, when there are `p_count_max`.
--- Locks: the commands (advisory 7266027)
+-- Locks: the commands (command_lock)
 create or replace function command_create(
     p_actor text, p_request text, p_command uuid, p_user uuid, p_word text, p_url text, p_description text, p_name text,
     p_image text, p_thread uuid, p_secret bytea, p_count_max int
@@ -72,7 +72,7 @@ language plpgsql volatile
 set enable_seqscan = off
 as $$
 begin
-    perform pg_advisory_xact_lock(7266027);
+    lock table command_lock in share update exclusive mode;
     if p_thread is not null and not exists (select from threads t where t.id = p_thread) then
         raise exception using errcode = 'PY404', message = 'thread_not_found', detail = 'There is no such thread.';
     elsif exists (select from commands c where c.word = p_word) then
@@ -109,7 +109,7 @@ end $$;
 -- waits for a command that is disabled is answered with a failure at once.
 -- Returns: the command.
 -- Fails: PY404 command_not_found.
--- Locks: the commands (advisory), the runs
+-- Locks: the commands, the runs
 create or replace function command_update(
     p_actor text, p_request text, p_command uuid, p_url text, p_has_description boolean, p_description text,
     p_enabled boolean
@@ -121,7 +121,7 @@ declare
     v_command commands;
     v_since bigint;
 begin
-    perform pg_advisory_xact_lock(7266027);
+    lock table command_lock in share update exclusive mode;
     select * into v_command from commands c where c.id = p_command for no key update;
     if not found then
         perform command_refuse();
@@ -161,7 +161,7 @@ end $$;
 
 -- Deletes a command with all that waits for it. Its bot stays, because its messages stay.
 -- Fails: PY404 command_not_found.
--- Locks: the commands (advisory), the command's row, its runs
+-- Locks: the commands, the command's row, its runs
 create or replace function command_delete(p_actor text, p_request text, p_command uuid) returns void
 language plpgsql volatile
 set enable_seqscan = off
@@ -169,7 +169,7 @@ as $$
 declare
     v_command commands;
 begin
-    perform pg_advisory_xact_lock(7266027);
+    lock table command_lock in share update exclusive mode;
     delete from commands c where c.id = p_command returning c.* into v_command;
     if not found then
         perform command_refuse();
@@ -202,7 +202,7 @@ begin
 end $$;
 
 -- Deletes what commands have of an account that is erased: the commands whose bot it is, and the runs of its messages.
--- Locks: of a bot with commands the commands (advisory) and its commands' rows; the runs
+-- Locks: of a bot with commands the commands and its commands' rows; the runs
 create or replace function command_forget_account(p_user uuid) returns void
 language plpgsql volatile
 set enable_seqscan = off
@@ -211,7 +211,7 @@ declare
     v_commands uuid[] := array(select c.id from commands c where c.user_id = p_user);
 begin
     if v_commands <> '{}' then
-        perform pg_advisory_xact_lock(7266027);
+        lock table command_lock in share update exclusive mode;
         delete from commands c where c.id = any (v_commands);
         delete from command_runs r where r.command_id = any (v_commands);
     end if;

@@ -4,7 +4,7 @@
 -- id, which is made of the command's and the message's, so no second reply is ever stored. With `p_is_gone` the command
 -- is disabled.
 -- Returns: whether the turn lasted. Otherwise nothing was posted.
--- Locks: with `p_is_gone` the commands (advisory); the thread, the run; with `p_is_gone` the command's row and its runs;
+-- Locks: with `p_is_gone` the commands; the thread, the run; with `p_is_gone` the command's row and its runs;
 -- then the log
 create or replace function command_settle(
     p_command uuid, p_thread uuid, p_message uuid, p_turn int, p_reply uuid, p_payload json, p_is_gone boolean
@@ -16,7 +16,7 @@ declare
     v_bot uuid;
 begin
     if p_is_gone then
-        perform pg_advisory_xact_lock(7266027);
+        lock table command_lock in share update exclusive mode;
     end if;
     perform from threads t where t.id = p_thread for no key update;
     delete from command_runs r

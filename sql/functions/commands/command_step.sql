@@ -6,7 +6,7 @@
 -- refused. Each node calls it every tick.
 -- Returns: the claimed runs with what a request needs. `refusal` is null, or why there is no request: disabled | busy.
 -- Runs whose message was deleted meanwhile, and those of a suspended bot, are dropped.
--- Locks: the commands (advisory 7266027; one node at a time), then the runs
+-- Locks: the commands (one node at a time), then the runs
 -- Costs: one index probe while there is no command. Otherwise a look at each message after the last call
 create or replace function command_step(
     p_limit int, p_running_max int, p_waiting_max int, p_lease_s int, p_now timestamptz default clock_timestamp()
@@ -23,7 +23,7 @@ begin
     if not exists (select from commands) then
         return;
     end if;
-    perform pg_advisory_xact_lock(7266027);
+    lock table command_lock in share update exclusive mode;
     perform command_search(p_waiting_max, 10000, p_now);
     select array_agg(d.run) filter (where d.is_void), array_agg(d.run) filter (where not d.is_void) into v_void, v_due
     from (

@@ -58,7 +58,7 @@ end $$;
 --   created | moved | same
 --   expired   the log no longer has what follows this cursor; nothing is changed
 -- Fails: PY422 too_many_consumers.
--- Locks: the consumers (advisory), so that they are counted in turn
+-- Locks: the consumers, so that they are counted in turn
 create or replace function consumer_put(
     p_actor text, p_request text, p_name text, p_epoch int, p_pos bigint, p_count_max int
 ) returns table (outcome text, name text, epoch int, pos bigint, created_at timestamptz, moved_at timestamptz,
@@ -70,7 +70,7 @@ declare
     v_now timestamptz := stamp();
     v_old change_consumers;
 begin
-    perform pg_advisory_xact_lock(7266024);
+    perform lock_row('consumers');
     if p_pos is not null and (select l.state from log_place(p_epoch, p_pos) l) <> 'kept' then
         outcome := 'expired';
         return next;

@@ -82,7 +82,7 @@ begin
     delete from hooks h where h.user_id = p_user;
     perform command_forget_account(p_user);
     perform report_forget_account(p_user);
-    delete from parley.outbox_failures f where f.user_id = p_user;
+    delete from outbox_failures f where f.user_id = p_user;
     perform policy_forget_account(p_user);
     perform attachment_forget_account(p_user);
 end $$;

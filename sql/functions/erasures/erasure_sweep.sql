@@ -4,8 +4,7 @@
 
 -- Does a part of the work. A call withdraws at most `p_limit` messages of one thread.
 -- Returns: 1; 0 when there is nothing to do, or another session walks the log.
--- Locks: a row of erasure_threads (skipped when locked), the thread, members; or the walk (advisory, skipped when
--- locked), the events' rows; then the log
+-- Locks: a row of erasure_threads (skipped when locked), the thread, members; or the walk (skipped when locked), the events' rows; then the log
 -- Costs: two index probes when there is nothing to do
 create or replace function erasure_sweep(p_limit int) returns int
 language plpgsql volatile

@@ -2,24 +2,24 @@
 -- first, in its transaction. hold.sql has the calls of administrators.
 
 -- Returns: whether any hold is in force. Until the caller's transaction ends, no hold begins or ends (hold_exclude).
--- Locks: the holds (advisory 7266031, shared). Order: after threads, before users, attachments and reports
+-- Locks: the holds (hold_lock, shared). Order: after threads, before users, attachments and reports
 -- Costs: 8 µs, measured
 create or replace function hold_enter() returns boolean
 language plpgsql volatile
 set enable_seqscan = off
 as $$
 begin
-    perform pg_advisory_xact_lock_shared(7266031);
+    lock table hold_lock in share mode;
     return (select h.id from holds h where h.released_at is null limit 1) is not null;
 end $$;
 
 -- Waits for transactions that remove content, and lets no further one begin. So none of them misses a hold, and the
 -- numbers of held contents are in the order of commits for the reader.
--- Locks: the holds (advisory 7266031)
+-- Locks: the holds (hold_lock)
 create or replace function hold_exclude() returns void
 language plpgsql volatile as $$
 begin
-    perform pg_advisory_xact_lock(7266031);
+    lock table hold_lock in share update exclusive mode;
 end $$;
 
 -- Returns: whether a hold covers a message: its thread, or its sender.

@@ -3,8 +3,8 @@
 
 -- Locks the log.
 -- Returns: `head`, the last position written, 0 in an empty log; `epoch`, the epoch of the events written next.
--- VOLATILE, so that statements after the lock see what its previous holder committed. The lock is advisory: it changes
--- no row and ends with the transaction.
+-- VOLATILE, so that statements after the lock see what its previous holder committed. The lock is a table without rows:
+-- locking it writes nothing, ends with the transaction, and needs a right that only Parley's user has.
 --
 -- The first writer after a restart of the server opens a new epoch, in the same transaction and before its own first
 -- position. So no position is ever written on a history that a cursor cannot tell from a lost one. Restarts are found
@@ -21,7 +21,7 @@ declare
     v_floor bigint;
     v_is_same_run boolean;
 begin
-    perform pg_advisory_xact_lock(7266001);
+    lock table log_lock in share update exclusive mode;
     select l.epoch, l.floor_pos, l.started_at is not distinct from pg_postmaster_start_time()
     into epoch, v_floor, v_is_same_run
     from log_epochs l order by l.epoch desc limit 1;
@@ -51,11 +51,19 @@ begin
 end $$;
 
 -- Notifies the tails of all nodes except `p_node`, which has the events from the call's answer. Call it at most once
--- in a transaction: NOTIFY takes a lock over the whole server at commit.
+-- in a transaction: NOTIFY takes a lock over the whole server at commit. Only nodes know the channel.
 create or replace function log_announce(p_pos bigint, p_node text default '') returns void
-language sql volatile as $$
-    select pg_notify('parley_log', p_pos || ' ' || p_node)
-$$;
+language plpgsql volatile as $$
+begin
+    perform pg_notify(c.log, p_pos || ' ' || p_node) from node_channels c;
+end $$;
+
+-- Returns: the channels of the notifications between nodes, the key that seals typing and presence, and the time.
+create or replace function node_channels_get(out log text, out presence text, out key bytea, out now timestamptz)
+language plpgsql volatile as $$
+begin
+    select c.log, c.presence, c.key, clock_timestamp() into log, presence, key, now from node_channels c;
+end $$;
 
 -- Returns: the epoch that new cursors carry.
 create or replace function log_epoch() returns int

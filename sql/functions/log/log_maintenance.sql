@@ -39,7 +39,7 @@ end $$;
 -- surge fills two small partitions before the next are larger. Each is made as a separate table and then attached,
 -- which does not block writers (CREATE … PARTITION OF would).
 -- Returns: how many were made, and the position at which to call again.
--- Locks: log maintenance (advisory), `events` (share update exclusive)
+-- Locks: log maintenance, `events` (share update exclusive)
 create or replace function log_extend(p_days int, p_rows_min bigint default 100000, p_now timestamptz default null)
 returns table (made int, next_pos bigint)
 language plpgsql volatile as $$
@@ -50,7 +50,7 @@ declare
     v_floor bigint;
     v_name text;
 begin
-    perform pg_advisory_xact_lock(7266002);
+    perform lock_row('log maintenance');
     v_head := log_head();
     v_rows := greatest(p_rows_min,
         v_head + 1 - log_pos_at(coalesce(p_now, stamp()) - make_interval(hours => 3 * p_days)));
@@ -75,12 +75,37 @@ begin
     return next;
 end $$;
 
+-- Makes the caller's session the one that trims the log, unless another session is at it. A session that has ended, in
+-- any way, leaves the place free.
+-- Returns: whether the caller trims.
+-- Locks: log_trimmer
+create or replace function log_trim_begin() returns boolean
+language plpgsql volatile as $$
+begin
+    perform from log_trimmer t for update;
+    if exists (select from log_trimmer t join pg_stat_activity a on a.pid = t.pid and a.backend_start = t.backend_start
+        where t.pid <> pg_backend_pid()) then
+        return false;
+    end if;
+    update log_trimmer t set pid = a.pid, backend_start = a.backend_start
+    from pg_stat_activity a where a.pid = pg_backend_pid();
+    return true;
+end $$;
+
+-- Leaves the trimming to the next session.
+-- Locks: log_trimmer
+create or replace function log_trim_end() returns void
+language plpgsql volatile as $$
+begin
+    update log_trimmer t set pid = null, backend_start = null where t.pid = pg_backend_pid();
+end $$;
+
 -- Returns: the next step of trimming: a statement to run by itself outside of any transaction, and whether the
 -- partition is gone after it. No row when nothing is left. Call it again after each step. A partition is trimmed when
 -- its newest event is older than `p_days` and there are events after it (the log's last event is how its head is
 -- known). The steps: detach the partition concurrently, which waits for transactions that use the log, and blocks
 -- none; then drop it. Each step is recorded before it is done, so another session can continue an interrupted one. The
--- caller holds the session's advisory lock 7266003, so one session trims at a time. `p_now` is for tests.
+-- caller has called log_trim_begin, so one session trims at a time. `p_now` is for tests.
 -- Costs: a scan of the partition when it begins with one
 create or replace function log_trim_step(p_days int, p_now timestamptz default null)
 returns table (statement text, is_last boolean)

@@ -15,7 +15,7 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_sor
 as $$
 begin
     if p_in_turn then
-        perform pg_advisory_xact_lock_shared(7266001);
+        lock table log_lock in share mode;
     end if;
     return query
     select e.pos, e.type, e.thread_id, e.user_id, e.begins, e.ends, e.session_id, e.withdraws, e.body, e.at,

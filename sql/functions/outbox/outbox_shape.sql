@@ -1,5 +1,6 @@
 -- What both kinds of outbox check without a look at any table of Parley's: the one in Parley's database, and those that
--- `parley outbox install` makes in other databases, with this file and sql/outbox/install.sql.
+-- `parley outbox install` makes in other databases, with this file and sql/outbox/install.sql. The tables are in Parley's
+-- own schema here and in the schema `parley` there, so functions that use one keep the search path of the installation.
 
 -- Fails: always, with a message that begins with the code: other programs' drivers often show the message alone.
 create or replace function parley.outbox_refuse(p_state text, p_code text, p_detail text) returns void
@@ -48,16 +49,16 @@ $$;
 -- Fails: PY422 invalid.
 create or replace function parley.outbox_payload(p_payload jsonb, out body json, out attachments uuid[])
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
+set search_path from current
 as $$
 declare
-    v_limits parley.outbox_limits;
+    v_limits outbox_limits;
     v_compact text;
     v_frame text;
     v_list jsonb := p_payload -> 'attachments';
     v_depth int := 0;
 begin
-    select * into v_limits from parley.outbox_limits l;
+    select * into v_limits from outbox_limits l;
     if p_payload is null or jsonb_typeof(p_payload) <> 'object' then
         perform parley.outbox_refuse('PY422', 'invalid', 'payload must be a JSON object.');
     end if;
@@ -141,8 +142,8 @@ end $$;
 -- Sets the limits that parley.send checks.
 create or replace function parley.outbox_configure(p_text_bytes_max int, p_payload_bytes_max int) returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
+set search_path from current
 as $$
-    update parley.outbox_limits l set text_bytes_max = p_text_bytes_max, payload_bytes_max = p_payload_bytes_max
+    update outbox_limits l set text_bytes_max = p_text_bytes_max, payload_bytes_max = p_payload_bytes_max
     where (l.text_bytes_max, l.payload_bytes_max) <> (p_text_bytes_max, p_payload_bytes_max)
 $$;

@@ -6,7 +6,7 @@
 -- Returns: how many rows it handled, and how many of them failed. Zeros also while another node is at work: so the rows
 -- of a thread keep their order.
 -- Fails: as outbox_apply, with several messages; with one row, only what may succeed later.
--- Locks: the pump (advisory; returns if it is locked), the rows, then as outbox_apply
+-- Locks: the pump (returns if it is locked), the rows, then as outbox_apply
 -- Costs: one index probe while the outbox is empty
 create or replace function outbox_step(
     p_limit int, p_group_max int, p_room_max int, p_threads_max int, out handled int, out failed int)
@@ -14,7 +14,7 @@ language plpgsql volatile
 set enable_seqscan = off
 as $$
 declare
-    v_rows parley.outbox[];
+    v_rows outbox[];
     v_codes text[];
     v_details text[];
     v_items int[];
@@ -26,11 +26,11 @@ declare
 begin
     handled := 0;
     failed := 0;
-    if not exists (select from parley.outbox) or not pg_try_advisory_xact_lock(7266010) then
+    if not exists (select from outbox) or not lock_row_free('outbox') then
         return;
     end if;
-    v_rows := array(select o::parley.outbox from (
-        select * from parley.outbox x order by x.seq limit p_limit for update skip locked) o order by o.seq);
+    v_rows := array(select o::outbox from (
+        select * from outbox x order by x.seq limit p_limit for update skip locked) o order by o.seq);
     if v_rows = '{}' then
         return;
     end if;
@@ -61,7 +61,7 @@ begin
     end;
     failed := coalesce(cardinality(v_items), 0);
     v_at := clock_timestamp();
-    insert into parley.outbox_failures (
+    insert into outbox_failures (
         id, kind, thread_id, user_id, other_id, message_id, payload, attachments, at, failed_at, code, detail)
     -- Ids in the order of the rows, for the list. A row takes longer than a microsecond, so the next call's come after.
     select uuid_v7(v_at + f.item * interval '1 us'), r.kind, r.thread_id, r.user_id, r.other_id, r.message_id,
@@ -69,7 +69,7 @@ begin
         r.attachments, r.at, stamp(), f.code, f.detail
     from unnest(v_items, v_codes, v_details) f (item, code, detail)
     cross join lateral (select (v_rows[f.item]).*) r;
-    delete from parley.outbox o where o.seq = any (array(select r.seq from unnest(v_rows) r));
+    delete from outbox o where o.seq = any (array(select r.seq from unnest(v_rows) r));
 end $$;
 
 -- Returns: whether an error may be gone at the next try: locks, timeouts, a full disk, a server that stops or is
@@ -91,7 +91,7 @@ begin
     select json_build_object('id', f.id, 'kind', f.kind, 'thread_id', f.thread_id, 'user_id', f.user_id,
         'other_user_id', f.other_id, 'message_id', f.message_id, 'payload', f.payload, 'queued_at', rfc3339(f.at),
         'failed_at', rfc3339(f.failed_at), 'code', f.code, 'detail', f.detail)::text, 0::bigint, f.id
-    from parley.outbox_failures f where p_after_id is null or f.id < p_after_id order by f.id desc limit p_limit;
+    from outbox_failures f where p_after_id is null or f.id < p_after_id order by f.id desc limit p_limit;
 end $$;
 
 -- Puts a failed row back into the outbox, behind all that waits.
@@ -102,16 +102,16 @@ language plpgsql volatile
 set enable_seqscan = off
 as $$
 declare
-    v_failure parley.outbox_failures;
+    v_failure outbox_failures;
 begin
-    delete from parley.outbox_failures f where f.id = p_failure returning f.* into v_failure;
+    delete from outbox_failures f where f.id = p_failure returning f.* into v_failure;
     if not found then
         perform outbox_failure_refuse();
     elsif v_failure.kind = 'send' and v_failure.payload is null then
         raise exception using errcode = 'PY409', message = 'failure_not_retryable',
             detail = 'The sender has been erased, and the message with them. Delete the failure instead.';
     end if;
-    insert into parley.outbox (kind, thread_id, user_id, other_id, message_id, payload, attachments, at)
+    insert into outbox (kind, thread_id, user_id, other_id, message_id, payload, attachments, at)
     values (v_failure.kind, v_failure.thread_id, v_failure.user_id, v_failure.other_id, v_failure.message_id,
         v_failure.payload, v_failure.attachments, v_failure.at);
     perform audit_note(p_actor, p_request, 'outbox.retry', v_failure.user_id, v_failure.thread_id, v_failure.message_id);
@@ -124,9 +124,9 @@ language plpgsql volatile
 set enable_seqscan = off
 as $$
 declare
-    v_failure parley.outbox_failures;
+    v_failure outbox_failures;
 begin
-    delete from parley.outbox_failures f where f.id = p_failure returning f.* into v_failure;
+    delete from outbox_failures f where f.id = p_failure returning f.* into v_failure;
     if not found then
         perform outbox_failure_refuse();
     end if;

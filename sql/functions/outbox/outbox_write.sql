@@ -30,7 +30,7 @@ begin
     if v_refusal is not null then
         perform outbox_refuse_as(v_refusal);
     end if;
-    insert into parley.outbox (kind, thread_id, user_id, message_id, payload, attachments)
+    insert into outbox (kind, thread_id, user_id, message_id, payload, attachments)
     values ('send', v_thread, sender, id, v_body, v_attachments);
     return id;
 end $$;
@@ -62,9 +62,9 @@ begin
         perform outbox_refuse_as('blocked');
     end if;
     v_thread := coalesce(v_thread, parley.outbox_direct_id(a, b));
-    if not exists (select from parley.outbox o
+    if not exists (select from outbox o
         where o.thread_id = v_thread and o.message_id is null and o.kind = 'ensure_direct' and o.user_id = a) then
-        insert into parley.outbox (kind, thread_id, user_id, other_id) values ('ensure_direct', v_thread, a, b);
+        insert into outbox (kind, thread_id, user_id, other_id) values ('ensure_direct', v_thread, a, b);
     end if;
     return v_thread;
 end $$;
@@ -97,7 +97,7 @@ begin
         perform parley.outbox_refuse('PY403', 'member_left',
             'This user left the thread by their own choice. A member can invite them.');
     end if;
-    insert into parley.outbox (kind, thread_id, user_id) values ('add_member', thread, v_user);
+    insert into outbox (kind, thread_id, user_id) values ('add_member', thread, v_user);
 end $$;
 
 -- Returns: the direct thread that ensure_direct has returned another id for; any other id unchanged.
@@ -148,11 +148,11 @@ begin
         end if;
         return;
     end if;
-    if exists (select from parley.outbox o where o.thread_id = p_thread and o.message_id is null
+    if exists (select from outbox o where o.thread_id = p_thread and o.message_id is null
         and p_sender in (o.user_id, o.other_id)) then
         return;
     elsif exists (select from threads t where t.id = p_thread) or exists (
-        select from parley.outbox o where o.thread_id = p_thread and o.message_id is null and o.kind = 'ensure_direct') then
+        select from outbox o where o.thread_id = p_thread and o.message_id is null and o.kind = 'ensure_direct') then
         perform outbox_refuse_as('not_joined');
     end if;
     perform outbox_refuse_as('no_thread');
@@ -194,11 +194,11 @@ language plpgsql stable
 set enable_seqscan = off
 as $$
 declare
-    v_waiting parley.outbox;
+    v_waiting outbox;
     v_message messages;
     v_is_same boolean;
 begin
-    select * into v_waiting from parley.outbox o
+    select * into v_waiting from outbox o
     where o.thread_id = p_thread and o.message_id = p_message order by o.seq limit 1;
     if found then
         v_is_same := v_waiting.user_id = p_sender and v_waiting.payload::text = p_body::text;

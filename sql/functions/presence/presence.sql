@@ -75,7 +75,7 @@ declare
     v_came uuid[];
     v_went uuid[];
 begin
-    perform pg_advisory_xact_lock(7266004);
+    perform lock_row('presence');
     insert into presence_nodes (node, seen_at) values (p_node, v_now) on conflict do nothing;
     v_came := array(select distinct g.id from unnest(p_online) g (id)
         where (select p.node from presence p where p.user_id = g.id limit 1) is null);
@@ -141,7 +141,7 @@ begin
     if not exists (select from presence_nodes n where n.seen_at < v_dead) then
         return;
     end if;
-    perform pg_advisory_xact_lock(7266004);
+    perform lock_row('presence');
     with dead as (
         select p.user_id, p.node, n.seen_at from presence_nodes n join presence p on p.node = n.node
         where n.seen_at < v_dead limit p_limit
@@ -159,8 +159,9 @@ begin
 end $$;
 
 -- Notifies all nodes of events that are not stored, on a channel of their own: one NOTIFY a payload, each under 8,000
--- bytes.
+-- bytes and sealed by the node.
 create or replace function presence_announce(p_payloads text[]) returns void
-language sql volatile as $$
-    select pg_notify('parley_presence', x.payload) from unnest(p_payloads) x (payload)
-$$;
+language plpgsql volatile as $$
+begin
+    perform pg_notify(c.presence, x.payload) from node_channels c, unnest(p_payloads) x (payload);
+end $$;

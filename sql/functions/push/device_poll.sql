@@ -1,5 +1,5 @@
 -- Which devices poll, and at which node. Planning alerts asks for this before it alerts a device. Nodes report devices
--- in batches, as they come and go; no poll asks or writes anything. One lock (advisory 7266006) serialises all that
+-- in batches, as they come and go; no poll asks or writes anything. One lock (push_plan_lock) serialises all that
 -- decides about a device's alerts: planning (push_plan) holds it alone, reports share it.
 
 -- Reports the devices that came to a node, with the position of their cursors, and those that went, with the last
@@ -19,7 +19,7 @@ declare
     -- A cursor of a lost log may be past the head.
     v_head bigint;
 begin
-    perform pg_advisory_xact_lock_shared(7266006);
+    lock table push_plan_lock in share mode;
     insert into presence_nodes (node, seen_at) values (p_node, stamp()) on conflict do nothing;
     perform from push_targets t where t.session_id = any (p_came || p_gone) order by t.session_id for no key update;
     select coalesce(s.upto_pos, s.pos), log_head() into v_end, v_head from push_state s;
@@ -98,7 +98,7 @@ begin
     if not exists (select from presence_nodes n where n.seen_at < v_dead) then
         return 0;
     end if;
-    perform pg_advisory_xact_lock(7266006);
+    lock table push_plan_lock in share update exclusive mode;
     v_nodes := array(select n.node from presence_nodes n where n.seen_at < v_dead order by n.node for update);
     v_count := (select sum(device_poll_leave(n.node)) from unnest(v_nodes) n (node));
     update presence_nodes n set pos = null where n.node = any (v_nodes) and n.pos is not null;

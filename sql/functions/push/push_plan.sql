@@ -9,7 +9,7 @@
 -- Returns: `pos`, the position up to which all is decided, null while another session plans
 --          `made`, the number of jobs
 --          `more`, whether there is more to plan
--- Locks: push_state (returns if it is locked), planning alerts (advisory 7266006), the devices' targets by session
+-- Locks: push_state (returns if it is locked), planning alerts (push_plan_lock), the devices' targets by session
 -- Costs: a look at the log's head while no device is registered; otherwise the events, and the members of their
 -- threads once.
 create or replace function push_plan(
@@ -31,7 +31,7 @@ begin
     if not found then
         return;
     end if;
-    perform pg_advisory_xact_lock(7266006);
+    lock table push_plan_lock in share update exclusive mode;
     v_state := push_relocate(v_state);
     if (select t.session_id from push_targets t limit 1) is null then
         pos := push_skip(v_state);

@@ -14,7 +14,7 @@ as $$
 declare
     v_digest bytea := sha256(convert_to(p_platform || ' ' || p_token, 'UTF8'));
 begin
-    perform pg_advisory_xact_lock(7266007, hashtext(encode(v_digest, 'hex')));
+    perform lock_row('push tokens', hashtext(encode(v_digest, 'hex')) & 1023);
     perform from sessions s where s.id = p_session and s.user_id = p_user for key share;
     if not found then
         raise exception using errcode = 'PY401', message = 'invalid_token',

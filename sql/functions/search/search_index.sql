@@ -12,7 +12,7 @@
 -- `p_words` words. A session that dies leaves all as it was.
 -- Returns: how many rows it looked at, 0 when nothing is left, and the position up to which the index has the log;
 -- null while another session indexes.
--- Locks: search_state (returns if it is locked), the threads' places in the index (advisory)
+-- Locks: search_state (returns if it is locked), the threads' places in the index
 create or replace function search_index(p_limit int, p_words int default 20000, out looked int, out pos bigint)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -168,7 +168,7 @@ end $$;
 
 -- Deletes a message's words from the index, or leaves that to the next pass. Call it before the content changes, with
 -- the row as it is, and before locking the log. It never waits.
--- Locks: the thread's place in the index (advisory, shared; not taken if a pass has it)
+-- Locks: the thread's place in the index (shared; not taken if a pass has it)
 create or replace function search_forget(m messages) returns void
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -213,16 +213,28 @@ begin
     return (select s.config from search_state s);
 end $$;
 
--- Locks a thread for a pass, after the changes of its messages that are under way.
--- Locks: the thread's place in the index (advisory)
+-- Locks a thread for a pass, after the changes of its messages that are under way. Some threads share a place, of which
+-- there are 4,096.
+-- Locks: the thread's place in the index
 create or replace function search_lock(p_thread uuid) returns void
-language sql volatile as $$
-    select pg_advisory_xact_lock(7266008, hashtext(p_thread::text))
+language plpgsql volatile as $$
+begin
+    perform lock_row('search', search_place(p_thread));
+end $$;
+
+-- Returns: the key by which lock_row locks a thread's place in the index.
+create or replace function search_place(p_thread uuid) returns int
+language sql immutable as $$
+    select hashtext(p_thread::text) & 4095
 $$;
 
 -- Keeps passes away from a thread until this transaction ends.
--- Returns: false, and nothing is locked, if a pass has the thread or waits for it.
+-- Returns: false, and nothing is locked, if a pass has the thread.
 create or replace function search_is_free(p_thread uuid) returns boolean
-language sql volatile as $$
-    select pg_try_advisory_xact_lock_shared(7266008, hashtext(p_thread::text))
-$$;
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+begin
+    perform from lock_rows r where r.purpose = 'search' and r.key = search_place(p_thread) for share skip locked;
+    return found;
+end $$;

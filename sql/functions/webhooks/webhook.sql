@@ -50,7 +50,7 @@ end $$;
 -- Makes an endpoint. It gets the events that come from now on. `p_types` is null for all types.
 -- Returns: the endpoint.
 -- Fails: PY422 too_many_webhooks, when there are `p_count_max`.
--- Locks: making endpoints (advisory 7266025)
+-- Locks: making endpoints
 create or replace function webhook_create(
     p_actor text, p_request text, p_webhook uuid, p_url text, p_types text[], p_thin boolean, p_ordered boolean,
     p_secret bytea, p_count_max int
@@ -59,7 +59,7 @@ language plpgsql volatile
 set enable_seqscan = off
 as $$
 begin
-    perform pg_advisory_xact_lock(7266025);
+    perform lock_row('webhooks');
     if (select count(*) from webhooks) >= p_count_max then
         raise exception using errcode = 'PY422', message = 'too_many_webhooks',
             detail = format('There are %s webhooks already, which is the limit. Delete one first.', p_count_max);
