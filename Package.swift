@@ -163,7 +163,7 @@ let package = Package(
         .target(
             name: "Log",
             dependencies: [
-                "Domain", "Store", "Telemetry", "Workers", deque, logging,
+                "Basics", "Cryptography", "Domain", "Store", "Telemetry", "Workers", deque, logging,
             ],
             swiftSettings: settings),
 

@@ -31,4 +31,28 @@ package enum AES128GCM {
         guard isSealed else { throw .taken() }
         return sealed
     }
+
+    /// Returns the bytes that `seal` was given. Nil if the tag does not match: another key, or other bytes.
+    package static func open(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8]) throws(CryptographyError) -> [UInt8]? {
+        precondition(key.count == keyByteCount && nonce.count == nonceByteCount)
+        guard sealed.count >= tagByteCount else { return nil }
+        guard let context = EVP_CIPHER_CTX_new() else { throw .taken() }
+        defer { EVP_CIPHER_CTX_free(context) }
+        let byteCount = sealed.count - tagByteCount
+        var tag = Array(sealed[byteCount...])
+        // One more, because an empty array has no address.
+        var plaintext = [UInt8](repeating: 0, count: byteCount + 1)
+        var (count, restCount): (Int32, Int32) = (0, 0)
+        guard EVP_DecryptInit_ex2(context, algorithm, key, nonce, nil) == 1,
+            EVP_DecryptUpdate(context, &plaintext, &count, sealed, Int32(byteCount)) == 1,
+            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tagByteCount), &tag) == 1
+        else { throw .taken() }
+        var rest: UInt8 = 0
+        guard EVP_DecryptFinal_ex(context, &rest, &restCount) == 1 else {
+            ERR_clear_error()
+            return nil
+        }
+        plaintext.removeLast()
+        return plaintext
+    }
 }

@@ -19,12 +19,13 @@ package struct LogParts<Caller: Sendable>: Sendable {
     /// - Parameters:
     ///   - listener: makes the listener of a channel. It connects directly to PostgreSQL, since notifications don't
     ///     pass a transaction pooler.
-    ///   - channel: the notifications that the tail listens to. A test names another to lose them all.
+    ///   - channel: the notifications that the tail listens to, nil for those of the nodes. A test names another to lose
+    ///     them all.
     ///   - devicesWentAway: called after devices stopped polling that may lack events.
     ///   - send: answers parked polls (`Hub`).
     ///   - answer: answers the senders of messages (`Writer`).
     package init(
-        _ store: Store, listener: (String) -> NotificationListener, channel: String = Tail.channel,
+        _ store: Store, listener: (String) -> NotificationListener, channel: String? = nil,
         sessions: SessionCache,
         limits: HubLimits = HubLimits(), logger: Logger, devicesWentAway: @escaping @Sendable () -> Void = {},
         send: @escaping @Sendable ([Wake]) -> Void,
@@ -32,10 +33,11 @@ package struct LogParts<Caller: Sendable>: Sendable {
     ) async throws {
         self.sessions = sessions
         let hub = Hub(store: store, start: try await store.now(), limits: limits, send: send)
-        let tail = Tail(store: store, listener: listener(channel), hub: hub, sessions: sessions, logger: logger)
+        let channels = try await store.nodeChannels()
+        let tail = Tail(store: store, listener: listener(channel ?? channels.log), hub: hub, sessions: sessions, logger: logger)
         let writer = Writer(store, tail: tail, logger: logger, answer: answer)
         let presence = PresenceWorker(
-            hub: hub, store: store, listener: listener(PresenceWorker.channel), logger: logger)
+            hub: hub, store: store, listener: listener(channels.presence), channels: channels, logger: logger)
         let (deliveryMetrics, deviceMetrics) = (DeliveryMetrics(), DevicePollMetrics())
         let deliveredMarks = DeliveredMarkWorker(hub: hub, store: store, metrics: deliveryMetrics, logger: logger)
         let devicePolls = DevicePollWorker(

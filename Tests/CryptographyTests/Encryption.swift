@@ -30,4 +30,21 @@ struct Encryption {
                 """)
         #expect(sealed == expected)
     }
+
+    @Test("opens what it has sealed, and nothing that differs from it in one bit or was sealed with another key")
+    func opens() throws {
+        let key = bytes(hex: "feffe9928665731c6d6a8f9467308308")
+        let nonce = bytes(hex: "cafebabefacedbaddecaf888")
+        for text in [[], Array("x".utf8), Array(repeating: UInt8(7), count: 6000)] {
+            let sealed = try AES128GCM.seal(text, key: key, nonce: nonce)
+            #expect(try AES128GCM.open(sealed, key: key, nonce: nonce) == text)
+            for place in stride(from: 0, to: sealed.count, by: 7) {
+                var changed = sealed
+                changed[place] ^= 1
+                #expect(try AES128GCM.open(changed, key: key, nonce: nonce) == nil)
+            }
+            #expect(try AES128GCM.open(Array(sealed.dropLast()), key: key, nonce: nonce) == nil)
+            #expect(try AES128GCM.open(sealed, key: Array(key.reversed()), nonce: nonce) == nil)
+        }
+    }
 }

@@ -72,7 +72,7 @@ struct LogNode: Sendable {
 
     /// - Parameter channel: another than the log's makes a node that receives no notification.
     init(
-        conninfo: String, limits: HubLimits = HubLimits(), channel: String = Tail.channel
+        conninfo: String, limits: HubLimits = HubLimits(), channel: String? = nil
     ) async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")

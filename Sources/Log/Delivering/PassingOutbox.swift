@@ -43,26 +43,25 @@ struct PassingOutbox {
     }
 }
 
-/// Payloads of notifications: the sending node's name, then one event in each line, `user thread,thread body`.
+/// The texts of notifications, which `PassingSeal` seals: one event in each line, `user thread,thread body`.
 enum PassingPayload {
-    /// NOTIFY accepts less than 8,000 bytes.
-    static let byteCountMax = 7900
+    static let byteCountMax = PassingSeal.textByteCountMax
     /// The most threads of one line; a user with more gets several lines.
     static let threadCountMax = 100
 
-    static func pack(_ events: [PassingEvent], node: String) -> [String] {
+    static func pack(_ events: [PassingEvent]) -> [String] {
         var payloads: [String] = []
-        var payload = node
+        var payload = ""
         for event in events {
             for line in lines(of: event) {
                 if payload.utf8.count + line.utf8.count + 1 > byteCountMax {
                     payloads.append(payload)
-                    payload = node
+                    payload = ""
                 }
-                payload += "\n" + line
+                payload += payload.isEmpty ? line : "\n" + line
             }
         }
-        if payload.utf8.count > node.utf8.count { payloads.append(payload) }
+        if !payload.isEmpty { payloads.append(payload) }
         return payloads
     }
 
@@ -74,15 +73,51 @@ enum PassingPayload {
         }
     }
 
-    /// Returns the sending node and its events. Skips lines of another form, which a later release may send.
-    static func unpack(_ payload: String) -> (node: Substring, events: [PassingEvent]) {
-        let lines = payload.split(separator: "\n")
-        let events = lines.dropFirst().compactMap { line -> PassingEvent? in
+    /// Returns the events of a text. Skips lines of another form, which a later release may send. The body becomes a
+    /// part of answers, so it must be one of the two events of docs/events.md, about this user and this thread.
+    static func unpack(_ payload: String) -> [PassingEvent] {
+        payload.split(separator: "\n").compactMap { line in
             let parts = line.split(separator: " ", maxSplits: 2)
             guard parts.count == 3, let user = UserID(parsing: parts[0]) else { return nil }
-            let threads = parts[1].split(separator: ",").compactMap { ThreadID(parsing: $0) }
-            return PassingEvent(user: user, threads: threads, body: JSONText(utf8: Array(parts[2].utf8)))
+            let threads = parts[1].split(separator: ",").prefix(threadCountMax + 1).map { ThreadID(parsing: $0) }
+            guard threads.count <= threadCountMax, threads.allSatisfy({ $0 != nil }) else { return nil }
+            let event = PassingEvent(
+                user: user, threads: threads.compactMap { $0 }, body: JSONText(utf8: Array(parts[2].utf8)))
+            return event.isOfContract ? event : nil
         }
-        return (lines.first ?? "", events)
+    }
+}
+
+extension PassingEvent {
+    /// Whether the body is `typing` or `presence.updated` exactly as docs/events.md describes it.
+    var isOfContract: Bool {
+        guard let event = try? JSONReader.read(body.utf8, depthMax: 2), event["at"]?.isTime == true,
+            let data = event["data"], let subject = data["user_id"]?.string, UserID(parsing: subject) == user
+        else { return false }
+        switch event["type"]?.string {
+        case "typing":
+            guard event.hasKeys(["type", "thread_id", "at", "data"]), data.hasKeys(["user_id"]),
+                let thread = event["thread_id"]?.string.flatMap({ ThreadID(parsing: $0) })
+            else { return false }
+            return threads == [thread]
+        case "presence.updated":
+            guard event.hasKeys(["type", "at", "data"]), data.hasKeys(["user_id", "presence", "last_seen_at"]),
+                let presence = data["presence"], let lastSeen = data["last_seen_at"]
+            else { return false }
+            return (presence == .null || ["online", "offline"].contains(presence.string))
+                && (lastSeen == .null || lastSeen.isTime)
+        default:
+            return false
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var isTime: Bool { string.flatMap { Timestamp(parsing: $0) } != nil }
+
+    /// Whether this is an object with these members, each once, and no others.
+    fileprivate func hasKeys(_ keys: Set<String>) -> Bool {
+        guard let members = object else { return false }
+        return members.count == keys.count && Set(members.map(\.key)) == keys
     }
 }

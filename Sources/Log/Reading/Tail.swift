@@ -40,7 +40,6 @@ package final class Tail: Sendable {
         self.logger = logger
     }
 
-    package static let channel = "parley_log"
     /// A lost notification delays an event by at most this. A sign-out must reach every node within a second; this is
     /// half.
     private static let checkInterval = Duration.milliseconds(500)
@@ -103,14 +102,14 @@ package final class Tail: Sendable {
     /// writes, the read after its call is soon enough.
     private func handle(notification payload: String) {
         let parts = payload.split(separator: " ", maxSplits: 1)
-        if parts.count == 2, parts[1] == node { return }
-        let position = parts.first.flatMap { Int64($0) }.map { Position($0) }
-        let isNews = position.map { $0 > hub.head.position } ?? true
+        guard parts.last != node[...], let position = parts.first.flatMap({ Int64($0) }).map({ Position($0) })
+        else { return }
+        let isNews = position > hub.head.position
         let isToBeRead = state.withLock { state in
             state.turns.areShared = true
             guard isNews else { return false }
             state.notifiedAt = state.notifiedAt ?? .now
-            state.notified = max(state.notified, position ?? state.notified)
+            state.notified = max(state.notified, position)
             return !state.turns.isWriting
         }
         if isToBeRead { wake.continuation.yield() }

@@ -1,5 +1,6 @@
 // Typing and presence between nodes. These events are published but not stored, on a notification channel of their own.
 import Domain
+import FoundationEssentials
 import Logging
 import Store
 import Synchronization
@@ -9,7 +10,6 @@ import Workers
 /// Publishes typing and presence of this node's users to the other nodes, and delivers what all nodes publish to the
 /// polls here. No message and no poll waits for it. A lost event stays lost.
 package final class PresenceWorker: Sendable {
-    package static let channel = "parley_presence"
     /// A node without a heartbeat for 45 s is dead (presence_sweep), so its users are offline within 60 s.
     private static let heartbeatInterval = Duration.seconds(15)
     private static let retryAfter = Duration.seconds(1)
@@ -17,7 +17,7 @@ package final class PresenceWorker: Sendable {
     private static let batchCountMax = 500
 
     /// Names this node until it stops.
-    private let node = String(UInt64.random(in: 0...(.max)), radix: 36)
+    private let node: String
     private let hub: Hub
     private let store: Store
     private let listener: NotificationListener
@@ -26,8 +26,20 @@ package final class PresenceWorker: Sendable {
     private let publishing: Worker
     private let recording: Worker
     private let outbox = Mutex(PassingOutbox())
+    private let seal: Mutex<PassingSeal>
+    /// How far the database's clock is ahead of this node's, as the last heartbeat found.
+    private let clockMicros: Atomic<Int64>
 
-    package init(hub: Hub, store: Store, listener: NotificationListener, logger: Logger) {
+    /// - Parameters:
+    ///   - listener: of the channel of typing and presence.
+    ///   - channels: as just read.
+    package init(
+        hub: Hub, store: Store, listener: NotificationListener, channels: NodeChannels, logger: Logger
+    ) {
+        let number = UInt64.random(in: 0...(.max))
+        node = String(number, radix: 36)
+        seal = Mutex(PassingSeal(key: channels.key, node: number))
+        clockMicros = Atomic(Self.difference(from: channels.now))
         self.hub = hub
         self.store = store
         self.listener = listener
@@ -67,15 +79,28 @@ package final class PresenceWorker: Sendable {
     }
 
     private func handle(notification payload: String) {
-        let received = PassingPayload.unpack(payload)
-        if received.node != node { hub.pass(received.events) }
+        let now = now
+        guard let text = seal.withLock({ try? $0.open(payload, now: now) }) else { return }
+        hub.pass(PassingPayload.unpack(text))
     }
+
+    /// By the database's clock, so that the nodes' own clocks may differ.
+    private var now: Timestamp {
+        Timestamp(microsSince1970: Self.nodeMicros + clockMicros.load(ordering: .relaxed))
+    }
+
+    private static var nodeMicros: Int64 { Int64(Date.now.timeIntervalSince1970 * 1_000_000) }
+
+    private static func difference(from now: Timestamp) -> Int64 { now.microsSince1970 - nodeMicros }
 
     private func publish() async throws {
         let events = outbox.withLock { $0.take() }
         guard !events.isEmpty else { return }
         hub.pass(events)
-        let payloads = PassingPayload.pack(events, node: node)
+        let now = now
+        let payloads = try PassingPayload.pack(events).compactMap { text in
+            try seal.withLock { try $0.seal(text, now: now) }
+        }
         if !payloads.isEmpty { try await store.announcePresence(payloads) }
     }
 
@@ -123,6 +148,7 @@ package final class PresenceWorker: Sendable {
     /// - Parameter isBehind: whether the database may have missed changes. It may also have lost some, so its count is
     ///   compared.
     private func heartbeat(_ online: Set<UserID>, isBehind: Bool) async throws {
+        clockMicros.store(Self.difference(from: try await store.nodeChannels().now), ordering: .relaxed)
         if try await store.presenceHeartbeat(node: node) != Int64(online.count) || isBehind {
             add(presence: try await store.putPresence(node: node, online: Array(online), offline: [], isWhole: true))
         }

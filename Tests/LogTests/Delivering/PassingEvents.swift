@@ -142,18 +142,54 @@ struct PassingEvents {
     @Test("fit into payloads of less than 8,000 bytes, and unpack to the same events")
     func packs() {
         let many = (0..<250).map { _ in ThreadID.make() }
-        let text = #"{"type":"typing","data":{"user_id":"x y"}}"#
-        let events = (0..<300).map { _ in event(UserID.make(), text) } + [event(ann, text, in: many)]
-        let payloads = PassingPayload.pack(events, node: "n1")
-        #expect(payloads.allSatisfy { $0.utf8.count < 8000 })
-        let unpacked = payloads.map { PassingPayload.unpack($0) }
-        #expect(unpacked.allSatisfy { $0.node == "n1" })
-        let all = unpacked.flatMap { $0.events }
+        let events = (0..<300).map { _ in typing(UserID.make()) } + [event(ann, presence(ann), in: many)]
+        let payloads = PassingPayload.pack(events)
+        #expect(payloads.allSatisfy { $0.utf8.count <= PassingSeal.textByteCountMax })
+        let all = payloads.flatMap { PassingPayload.unpack($0) }
         #expect(Array(all.prefix(300)) == Array(events.prefix(300)))
         #expect(all.dropFirst(300).flatMap(\.threads) == many)
-        #expect(all.allSatisfy { $0.body == events[0].body })
-        #expect(PassingPayload.pack([], node: "n1").isEmpty)
-        #expect(PassingPayload.unpack("").events.isEmpty)
-        #expect(PassingPayload.unpack("n2\nnonsense\nx y z\n\(ann) \(thread) {}").events == [event(ann)])
+        #expect(all.dropFirst(300).allSatisfy { $0.body == events[300].body })
+        #expect(PassingPayload.pack([]).isEmpty)
+        #expect(PassingPayload.unpack("").isEmpty)
+        let good = typing(ann)
+        let line = PassingPayload.pack([good])[0]
+        #expect(PassingPayload.unpack("nonsense\nx y z\n\(line)\n\(ann) \(thread)") == [good])
+    }
+
+    private func typing(_ user: UserID) -> PassingEvent {
+        event(
+            user,
+            #"{"type":"typing","thread_id":"\#(thread)","at":"2026-11-21T10:14:00.000Z","data":{"user_id" : "\#(user)"}}"#)
+    }
+
+    private func presence(_ user: UserID, _ rest: String = #""presence" : "online", "last_seen_at" : null"#) -> String {
+        #"{"type":"presence.updated","at":"2026-11-21T10:14:00.000Z","data":{"user_id" : "\#(user)", \#(rest)}}"#
+    }
+
+    @Test("become a part of answers only as the two types and in the shapes of the contract")
+    func shapes() {
+        let other = ThreadID.make()
+        func isTaken(_ body: String, _ threads: [ThreadID]? = nil) -> Bool {
+            !PassingPayload.unpack(PassingPayload.pack([event(ann, body, in: threads)])[0]).isEmpty
+        }
+        let typed = String(decoding: typing(ann).body.utf8, as: UTF8.self)
+        #expect(isTaken(typed))
+        #expect(!isTaken(typed, [other]) && !isTaken(typed, [thread, other]))
+        #expect(isTaken(presence(ann), [thread, other]))
+        #expect(isTaken(presence(ann, #""presence" : null, "last_seen_at" : null"#)))
+        #expect(isTaken(presence(ann, #""presence" : "offline", "last_seen_at" : "2026-11-21T10:14:00.000Z""#)))
+        let refused = [
+            "{}", "[]", "null", "}}]]garbage", #"""#, typed + "x", typed + typed, String(typed.dropLast()),
+            presence(ben), presence(ann, #""presence" : "away", "last_seen_at" : null"#),
+            presence(ann, #""presence" : "online""#), presence(ann, #""presence" : 1, "last_seen_at" : null"#),
+            presence(ann, #""presence" : "online", "last_seen_at" : "soon""#),
+            presence(ann, #""presence" : "online", "last_seen_at" : null, "x" : 1"#),
+            presence(ann, #""presence" : "online", "presence" : "online", "last_seen_at" : null"#),
+            typed.replacing("typing", with: "message.created"), typed.replacing("2026-11-21T", with: ""),
+            typed.replacing(#""at""#, with: #""text":"<b>","at""#), typed.replacing("\(ann)", with: "\(ben)"),
+            typed.replacing(#"{"user_id""#, with: #"{"text":"FORGED","user_id""#),
+            typed.replacing("}", with: String(repeating: "}", count: 40)),
+        ]
+        for body in refused { #expect(!isTaken(body), "\(body)") }
     }
 }
