@@ -26,8 +26,15 @@ binaries=$PWD/.build/${CONFIGURATION:-release}
 bundle=$binaries/parleyPackageTests.xctest
 logs=.build/tests
 export PARLEY_EXECUTABLE=${PARLEY_EXECUTABLE:-$binaries/parley}
-# A tool that .ci/deps installs and that is missing fails its tests, instead of skipping them.
-[ "${1:-}" != all ] || export PARLEY_TEST_ALL=1
+# A tool that .ci/deps installs and that is missing fails its tests. ALLOW_MISSING=1 skips them instead, and names them at
+# the end.
+missing=()
+if [ "${ALLOW_MISSING:-}" = 1 ]; then
+    missing_lines=$(.ci/deps missing)
+    [ -z "$missing_lines" ] || mapfile -t missing <<<"$missing_lines"
+elif [ "${1:-}" = all ]; then
+    export PARLEY_TEST_ALL=1
+fi
 export PARLEY_SEED=${SEED:-${PARLEY_SEED:-$((RANDOM << 15 | RANDOM))}}
 
 # System suites that may share the machine, in lanes of about the same length. Suite-test leaves out one test of the suite.
@@ -62,6 +69,9 @@ slow_faults='(chaos|manyPollsReturn|poolCut|slowReaders)\('
 faults_1='^SystemTests\.SystemTests/(ClientDevices|InterruptedUploads|RunningCommands)/'
 faults_2="^SystemTests\\.SystemTests/Faults/$slow_faults"
 faults_3="^SystemTests\\.SystemTests/((SendingFromSQLUnderFaults|WebhooksUnderFaults)/|Faults/(?!$slow_faults))"
+
+# Tools from PyPI without which no test of the browser runs.
+browser_tools='greenlet playwright axe_playwright_python'
 
 say() { printf 'parley: %s\n' "$*"; }
 
@@ -119,6 +129,19 @@ passed=' passed after |^ok \||^Ran .*: OK'
 closing() { grep -aE "$closings" "$logs/$1.log" | tail -n 1 || true; }
 
 groups=()
+skipped=()
+# with TOOLS COMMAND NAME ...: starts the group NAME by a command below, unless one of the tools is missing.
+with() {
+    local tool
+    for tool in $1; do
+        [[ " ${missing[*]%%[= ]*} " == *" $tool "* ]] || continue
+        say "group $3 is skipped: $tool is missing."
+        skipped+=("group $3: $tool is missing")
+        return 0
+    done
+    "${@:2}"
+}
+
 # start NAME LIMIT_S ARGUMENTS...: starts a group in the background as soon as fewer than WIDTH groups run.
 start() {
     groups+=("$1")
@@ -183,6 +206,16 @@ report() {
     return $failed
 }
 
+# Names what was skipped because a tool is missing.
+report_skipped() {
+    [ ${#missing[@]} -gt 0 ] || return 0
+    printf '\n== skipped, because tools are missing (ALLOW_MISSING=1): %s\n' "$(IFS=,; echo "${missing[*]}")"
+    [ ${#skipped[@]} -eq 0 ] || printf '➜ %s\n' "${skipped[@]}"
+    local name
+    for name in "${groups[@]}"; do grep -ahE '^➜ (Test|Suite) .* skipped' "$logs/$name.log" || true; done | sort -u
+    say 'This run does not replace one with all tools: .ci/deps test installs them.'
+}
+
 # Fails unless every listed suite exists: a renamed suite would otherwise run alone, and nobody would notice.
 check_lists() {
     local suite
@@ -223,19 +256,19 @@ case ${1:-} in
         done
         start unit-store 900 --filter '^StoreTests\.' --skip "$measuring"
         start unit-postgres 900 --filter "$postgres"
-        start browser-1 600 Tests/BrowserTests/run.py --without test_speed --part 1/2
-        start browser-2 600 Tests/BrowserTests/run.py --without test_speed --part 2/2
+        with "$browser_tools" start browser-1 600 Tests/BrowserTests/run.py --without test_speed --part 1/2
+        with "$browser_tools" start browser-2 600 Tests/BrowserTests/run.py --without test_speed --part 2/2
         start unit-rest 900 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring" --skip "$postgres"
         start unit-api 900 --filter '^APITests\.' --skip "$measuring"
         start unit-log 900 --filter '^LogTests\.' --skip "$measuring"
         start bench 300 --filter "$bench"
         start sample 900 Tests/SDKSample/run.py
-        start web-modules 120 Tests/WebClientTests/run.sh
+        with deno start web-modules 120 Tests/WebClientTests/run.sh
         wait
         start faults-1 1800 --filter "$faults_1"
         start faults-2 1800 --filter "$faults_2"
         start faults-3 1800 --filter "$faults_3"
-        measured browser-speed 200 Tests/BrowserTests/run.py test_speed
+        with "$browser_tools" measured browser-speed 200 Tests/BrowserTests/run.py test_speed
         measured measuring 600 --filter "$measuring"
         measured system-alone 1800 --filter '^SystemTests\.' "${skip[@]}"
         status=0
@@ -243,16 +276,20 @@ case ${1:-} in
         say "the seed of this run is $PARLEY_SEED. The long forms of random tests and faults are left out: make nightly."
         # Last, because CI reads the closing lines of the runners at the end.
         report || status=1
+        report_skipped
         exit $status
         ;;
     quick)
-        start web-modules 120 Tests/WebClientTests/run.sh
+        with deno start web-modules 120 Tests/WebClientTests/run.sh
         start quick-log 300 --filter '^LogTests\.' --skip "$measuring" --skip "$slow"
         start quick-store 300 --filter '^StoreTests\.' --skip "$measuring" --skip "$slow"
         start quick-api 300 --filter '^APITests\.' --skip "$measuring" --skip "$slow"
         start quick-rest 300 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring" --skip "$slow"
         wait
-        report
+        status=0
+        report || status=1
+        report_skipped
+        exit $status
         ;;
     only)
         exec "${swift_tests[@]}" --filter "${2:?usage: Tests/run.sh only REGEX}"
