@@ -3,7 +3,7 @@
 // outcomes and the cursor.
 import Domain
 
-/// The deliveries to one endpoint, for one turn of its lease.
+/// The deliveries to one endpoint, for one turn of its lease and one revision of its settings.
 ///
 /// The caller reports what happened: `opened`, `read`, `loaded`, `answered`, `settled`, `renewed`, `stop`. It sends what
 /// `sends` returns, and performs what `step` returns, one step at a time. Answers come at any time and in any order.
@@ -67,9 +67,11 @@ package struct WebhookSchedule: Sendable {
     package enum Step: Sendable {
         /// Read the recorded place and the events that wait, and report `opened`.
         case open
-        /// Read the log and report `read`, or `stop` if the log no longer continues from the cursor.
+        /// Read the log and report `read`, or `stop` if the endpoint has other settings, or the log no longer continues
+        /// from the cursor.
         case read(after: Cursor)
-        /// Read the event at this position, which is the first one after the cursor, and report `loaded`.
+        /// Read the event at this position, which is the first one after the cursor, and report `loaded`, or `stop` if
+        /// the endpoint has other settings.
         case load(Position, after: Cursor)
         /// Record this and report `settled` or `settlementFailed`.
         case settle(WebhookSettlement)
@@ -97,7 +99,7 @@ package struct WebhookSchedule: Sendable {
     }
 
     package let turn: Int64
-    let types: Set<EventType>?
+    let revision: Int
     let retries: WebhookRetries
     let limits: Limits
     var queue: WebhookQueue
@@ -121,13 +123,13 @@ package struct WebhookSchedule: Sendable {
     private var leaseEnd: ContinuousClock.Instant
     private(set) var phase = Phase.running
 
-    /// - Parameter types: the endpoint's filter; nil for all types.
+    /// - Parameter revision: of the endpoint's settings, by which everything of this schedule is read and sent.
     package init(
-        turn: Int64, types: Set<EventType>?, isOrdered: Bool, leaseEnd: ContinuousClock.Instant,
+        turn: Int64, revision: Int, isOrdered: Bool, leaseEnd: ContinuousClock.Instant,
         retries: WebhookRetries, limits: Limits = Limits(), now: Now
     ) {
         self.turn = turn
-        self.types = types
+        self.revision = revision
         self.retries = retries
         self.limits = limits
         self.leaseEnd = leaseEnd
@@ -144,17 +146,15 @@ package struct WebhookSchedule: Sendable {
 
     // MARK: The lease
 
-    /// Reports that the lease was renewed. Returns whether the lane continues with the endpoint's present settings.
-    /// Otherwise it stops, and the next lane begins from the recorded place: after a replay and with other types.
-    package mutating func renewed(
-        turn: Int64, types: Set<EventType>?, leaseEnd: ContinuousClock.Instant
-    ) -> Bool {
+    /// Reports that the lease was renewed. Returns whether the lane continues. Otherwise it stops, and the next lane
+    /// begins from the recorded place: after a replay and with other settings.
+    package mutating func renewed(turn: Int64, revision: Int, leaseEnd: ContinuousClock.Instant) -> Bool {
         guard turn == self.turn else {
             turnEnded()
             return false
         }
-        guard types == self.types else {
-            // What was read by the former filter is read again.
+        guard revision == self.revision else {
+            // What was read by the former settings and is not sent yet is read again.
             stop()
             return false
         }

@@ -119,15 +119,31 @@ struct EndingTurns {
         #expect(endpoint.stepName() == "end" && endpoint.schedule.lastSettlement() == nil && endpoint.schedule.isOurs)
     }
 
-    @Test("stops when the endpoint gets other types, because events of the former ones were read")
-    func otherTypes() {
-        var endpoint = TestedEndpoint(types: [.messageCreated])
+    @Test("stops when the endpoint has other settings, and leaves to the next lane what it has not sent")
+    func otherSettings() {
+        var endpoint = TestedEndpoint()
         endpoint.begin([(1, a), (2, a)])
-        #expect(endpoint.renew(types: [.messageCreated], untilMs: 30_000) == true)
+        #expect(endpoint.renew(untilMs: 30_000) == true)
         #expect(endpoint.sends() == [1])
-        #expect(endpoint.renew(untilMs: 31_000) == false)
+        #expect(endpoint.renew(revision: 2, untilMs: 31_000) == false)
         endpoint.answer(1)
         #expect(endpoint.sends() == [] && endpoint.settle() == "cursor 1: delivered 1" && endpoint.stepName() == "end")
+    }
+
+    @Test("passes nothing of the log when a read finds other settings")
+    func refusedRead() {
+        var endpoint = TestedEndpoint()
+        endpoint.begin([(1, a)])
+        _ = endpoint.sends()
+        endpoint.answer(1)
+        #expect(endpoint.settle() == "cursor 1: delivered 1" && endpoint.stepName() == "wait")
+        endpoint.head = 9
+        #expect(endpoint.stepName() == "read after 1")
+        // The lane reports a read that was refused. Time alone records no later cursor.
+        endpoint.schedule.stop()
+        endpoint.timeMs = 60_000
+        #expect(endpoint.stepName() == "end")
+        #expect(endpoint.schedule.lastSettlement().map(TestedEndpoint.words) == "cursor 1: ")
     }
 
     @Test("disables an endpoint that answers 410, keeps the event, and records what else was under way")

@@ -161,11 +161,11 @@ private struct History {
 
     private mutating func renew() {
         guard let turn = node?.schedule.turn, turn == self.turn else {
-            _ = node?.schedule.renewed(turn: self.turn, types: nil, leaseEnd: TestedEndpoint.instant(timeMs))
+            _ = node?.schedule.renewed(turn: self.turn, revision: 1, leaseEnd: TestedEndpoint.instant(timeMs))
             return
         }
         leaseEndMs = timeMs + Self.leaseMs
-        _ = node?.schedule.renewed(turn: turn, types: nil, leaseEnd: TestedEndpoint.instant(leaseEndMs))
+        _ = node?.schedule.renewed(turn: turn, revision: 1, leaseEnd: TestedEndpoint.instant(leaseEndMs))
     }
 
     private mutating func renewOrStop() {

@@ -70,6 +70,9 @@ drop function if exists message_withdraw(messages[], timestamptz);
 drop function if exists receipt_log(bigint, timestamptz, members[], boolean[], boolean[], members[]);
 drop function if exists receipt_announce(timestamptz, members[], boolean[], boolean[], members[]);
 drop function if exists audit_note(text, text, text, uuid, uuid, uuid);
+drop function if exists webhook_tend(text, uuid[], int, int, timestamptz);
+drop function if exists webhook_settle(uuid, bigint, int, bigint, bigint[], text[], int[], int[], bigint[], text[], uuid[],
+    bigint[], int[], int[], int[], text[], bigint[], bigint[], boolean, int, int);
 
 -- Until 2026-11-23 these functions had other names.
 drop function if exists push_place(push_state);

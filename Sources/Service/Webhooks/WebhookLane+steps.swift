@@ -28,11 +28,12 @@ extension WebhookLane {
     /// Reads the next events of the log.
     func read(after cursor: Cursor) async throws {
         let webhook = state.withLock { $0.webhook }
-        switch try await store.changes(after: cursor, types: webhook.types, limit: Self.readCountMax) {
-        case .expired:
-            // The log was trimmed, or has lost its tail: the database says where to continue.
+        switch try await store.changes(for: webhook, after: cursor, limit: Self.readCountMax) {
+        case .superseded, .read(.expired):
+            // The next lane has the present settings. Or the log was trimmed, or has lost its tail: the database says
+            // where to continue.
             state.withLock { $0.schedule.stop() }
-        case .part(let changes, let next, let end):
+        case .read(.part(let changes, let next, let end)):
             // Outside of the lock: rendering costs some microseconds an event.
             let events = changes.map { WebhookSchedule.Event($0, isThin: webhook.isThin) }
             state.withLock { $0.schedule.read(events, next: next, end: end.position) }
@@ -41,12 +42,17 @@ extension WebhookLane {
 
     /// Reads the content of an event that failed earlier and whose time has come, and sends it.
     func load(_ position: Position, after cursor: Cursor) async throws {
+        let webhook = state.withLock { $0.webhook }
         var found: Change?
-        if case .part(let changes, _, _) = try await store.changes(after: cursor, limit: 1) {
-            found = changes.first { $0.id.position == position }
+        switch try await store.changes(for: webhook, after: cursor, allTypes: true, limit: 1) {
+        case .superseded:
+            // The next lane retries it, by the present settings.
+            state.withLock { $0.schedule.stop() }
+            return
+        case .read(.part(let changes, _, _)): found = changes.first { $0.id.position == position }
+        case .read(.expired): break
         }
-        let isThin = state.withLock { $0.webhook.isThin }
-        let message = found.map { WebhookSchedule.Event($0, isThin: isThin).message }
+        let message = found.map { WebhookSchedule.Event($0, isThin: webhook.isThin).message }
         switch state.withLock({ $0.schedule.loaded(position, message, now: .now) }) {
         case .send(let sending): send([sending])
         case .putBack: break
@@ -58,7 +64,7 @@ extension WebhookLane {
     func settle(_ settlement: WebhookSettlement) async throws {
         do {
             let isOurs = try await store.settleWebhook(
-                id, turn: turn, cursor: settlement.cursor, settlement.outcomes)
+                id, turn: turn, revision: revision, cursor: settlement.cursor, settlement.outcomes)
             state.withLock { $0.schedule.settled(isOurs: isOurs, now: .now) }
         } catch {
             // What is not recorded is delivered again.

@@ -10,8 +10,8 @@ import Telemetry
 import Webhooks
 import Workers
 
-/// Delivers the events of the log to one endpoint, for one turn of its lease. It has an HTTP client of its own, so a
-/// slow endpoint delays no other one.
+/// Delivers the events of the log to one endpoint, for one turn of its lease and one revision of its settings. It has an
+/// HTTP client of its own, so a slow endpoint delays no other one.
 final class WebhookLane: Sendable {
     /// How long requests under way may continue while the lane ends.
     private static let closeMax = Duration.seconds(2)
@@ -27,6 +27,7 @@ final class WebhookLane: Sendable {
 
     let id: WebhookID
     let turn: Int64
+    let revision: Int
     let store: Store
     let outbound: Outbound
     let metrics: WebhookMetrics
@@ -43,6 +44,7 @@ final class WebhookLane: Sendable {
     ) {
         id = webhook.id
         turn = webhook.turn
+        revision = webhook.revision
         self.store = store
         self.outbound = outbound
         self.metrics = metrics
@@ -53,7 +55,7 @@ final class WebhookLane: Sendable {
         worker = Worker(
             "delivering to a webhook", retryAfter: .seconds(1), failures: metrics.failures, logger: logger)
         let schedule = WebhookSchedule(
-            turn: webhook.turn, types: webhook.types, isOrdered: webhook.isOrdered, leaseEnd: leaseEnd,
+            turn: webhook.turn, revision: webhook.revision, isOrdered: webhook.isOrdered, leaseEnd: leaseEnd,
             retries: retries, now: .now)
         state = Mutex(State(schedule: schedule, webhook: webhook))
     }
@@ -61,11 +63,11 @@ final class WebhookLane: Sendable {
     /// Makes the lane look for work. From any thread.
     @Sendable func wake() { wakeUps.wake() }
 
-    /// Records that the lease was renewed, and what changed of the endpoint. If the lane cannot continue with it, it
+    /// Records that the lease was renewed, and the secrets that sign now. After a replay and with other settings the lane
     /// stops, and the next lane begins from the recorded place.
     func renew(_ webhook: LeasedWebhook, leaseEnd: ContinuousClock.Instant) {
         state.withLock { state in
-            if state.schedule.renewed(turn: webhook.turn, types: webhook.types, leaseEnd: leaseEnd) {
+            if state.schedule.renewed(turn: webhook.turn, revision: webhook.revision, leaseEnd: leaseEnd) {
                 state.webhook = webhook
             }
         }

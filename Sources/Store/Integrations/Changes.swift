@@ -63,19 +63,7 @@ extension Store {
                 types.map { .texts($0.map(\.rawValue).sorted()) } ?? .null, .int4(Int32(limit)),
                 .int4(Int32(byteCountMax)),
             ])
-        return try await decoded {
-            var changes: [Change] = []
-            for row in rows {
-                guard row.isNull(7) else {
-                    let epoch = try row.int4(9)
-                    let next = Cursor(epoch: epoch, position: Position(try row.int8(8)))
-                    guard try row.text(7) == "ok" else { return .expired(next: next) }
-                    return .part(changes, next: next, head: Cursor(epoch: epoch, position: Position(try row.int8(10))))
-                }
-                changes.append(try row.change())
-            }
-            throw PostgresError.decoding("changes_read's last row")
-        }
+        return try await decoded { try Changes(rows) }
     }
 
     /// Returns from where a reader gets all kept events of an instant or later.
@@ -84,6 +72,28 @@ extension Store {
             Statement("change_since", "select * from change_since($1)"),
             [.timestamp(microsSince1970: time.microsSince1970)])
         return try await decoded { Cursor(epoch: try row.int4(0), position: Position(try row.int8(1))) }
+    }
+}
+
+extension Changes {
+    /// Decodes the rows of changes_read.
+    init(_ rows: Rows) throws {
+        var changes: [Change] = []
+        for row in rows {
+            guard row.isNull(7) else {
+                let epoch = try row.int4(9)
+                let next = Cursor(epoch: epoch, position: Position(try row.int8(8)))
+                guard try row.text(7) == "ok" else {
+                    self = .expired(next: next)
+                    return
+                }
+                let head = Cursor(epoch: epoch, position: Position(try row.int8(10)))
+                self = .part(changes, next: next, head: head)
+                return
+            }
+            changes.append(try row.change())
+        }
+        throw PostgresError.decoding("changes_read's last row")
     }
 }
 

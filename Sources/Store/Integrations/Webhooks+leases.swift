@@ -7,13 +7,18 @@ package struct LeasedWebhook: Sendable, Equatable {
     package var id: WebhookID
     /// The number of the lease. What an earlier turn writes is refused.
     package var turn: Int64
-    /// Counts the changes of the endpoint.
+    /// Counts the changes of the endpoint. The log is read by the present revision only.
     package var revision: Int
     package var target: WebhookTarget
-    /// Nil for all types.
-    package var types: Set<EventType>?
     package var isThin: Bool
     package var isOrdered: Bool
+}
+
+/// What the log has for an endpoint after a place.
+package enum WebhookChanges: Sendable {
+    /// The turn is over, or the endpoint has other settings.
+    case superseded
+    case read(Changes)
 }
 
 /// Where delivering goes on.
@@ -59,6 +64,22 @@ extension Store {
         }
     }
 
+    /// Returns the events of the log that an endpoint's types select, as `changes` does, from one snapshot with its
+    /// settings. What `webhook` has is true of each of them.
+    ///
+    /// - Parameter allTypes: whether to ignore the endpoint's types.
+    package func changes(
+        for webhook: LeasedWebhook, after cursor: Cursor, allTypes: Bool = false, limit: Int
+    ) async throws -> WebhookChanges {
+        let rows = try await reads.rows(
+            Statement("webhook_read", "select * from webhook_read($1, $2, $3, $4, $5, $6, $7, $8)"),
+            [
+                .id(webhook.id), .int8(webhook.turn), .int4(Int32(webhook.revision)), .int4(cursor.epoch),
+                .int8(cursor.position.value), .int4(Int32(limit)), .int4(Int32(Page.byteCountMax)), .bool(allTypes),
+            ])
+        return try await decoded { rows.isEmpty ? .superseded : .read(try Changes(rows)) }
+    }
+
     /// Returns the events of an endpoint that failed or wait, in order.
     package func openDeliveries(_ id: WebhookID, after: Position, limit: Int) async throws -> [OpenDelivery] {
         let rows = try await rows(
@@ -76,8 +97,10 @@ extension Store {
 
     /// Records outcomes and the cursor. Returns whether the turn lasts; otherwise nothing was recorded. The call runs to
     /// its end even if its task is cancelled, because what was delivered must be recorded.
+    ///
+    /// - Parameter revision: of the settings by which the events were sent. A 410 disables no other revision.
     package func settleWebhook(
-        _ id: WebhookID, turn: Int64, cursor: Cursor, _ outcomes: WebhookOutcomes
+        _ id: WebhookID, turn: Int64, revision: Int, cursor: Cursor, _ outcomes: WebhookOutcomes
     ) async throws -> Bool {
         let (delivered, open) = (outcomes.delivered, outcomes.open)
         let result = await withCheckedContinuation { continuation in
@@ -86,7 +109,7 @@ extension Store {
                     "webhook_settle",
                     """
                     select webhook_settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-                        $19)
+                        $19, p_revision => $20)
                     """),
                 [
                     .id(id), .int8(turn), .int4(cursor.epoch), .int8(cursor.position.value),
@@ -97,6 +120,7 @@ extension Store {
                     .int4s(open.map(\.state.rawValue)), .int4s(open.map { Int32($0.delivery.tryCount) }),
                     .int4s(open.map { $0.status.map(Int32.init) }), .texts(open.map(\.reason)),
                     .int8s(open.map(\.delivery.nextMs)), .int8s(outcomes.removed.map(\.value)), .bool(outcomes.isGone),
+                    .int4(Int32(revision)),
                 ]
             ) { continuation.resume(returning: $0) }
         }
@@ -109,11 +133,9 @@ extension LeasedWebhook {
         id = WebhookID(try row.uuid(0))
         turn = try row.int8(1)
         revision = Int(try row.int4(2))
-        // A type that only a newer node knows is left out here, and its events stay for that node's filter to add.
-        types = row.isNull(4) ? nil : Set(try row.texts(4).compactMap(EventType.init))
-        isThin = try row.bool(5)
-        isOrdered = try row.bool(6)
+        isThin = try row.bool(4)
+        isOrdered = try row.bool(5)
         target = WebhookTarget(
-            url: try row.text(3), secrets: [try row.bytes(7)] + (try row.bytesOrNull(8).map { [$0] } ?? []))
+            url: try row.text(3), secrets: [try row.bytes(6)] + (try row.bytesOrNull(7).map { [$0] } ?? []))
     }
 }

@@ -73,8 +73,8 @@ struct LeasingWebhooks {
         #expect(try await tend("a", held: [id]).isEmpty)
         let place = try #require(try await store.openWebhook(id, turn: 2))
         #expect(try await store.openWebhook(id, turn: 1) == nil)
-        #expect(try await !store.settleWebhook(id, turn: 1, cursor: place.cursor, WebhookOutcomes()))
-        #expect(try await store.settleWebhook(id, turn: 2, cursor: place.cursor, WebhookOutcomes()))
+        #expect(try await !store.settleWebhook(id, turn: 1, revision: 1, cursor: place.cursor, WebhookOutcomes()))
+        #expect(try await store.settleWebhook(id, turn: 2, revision: 1, cursor: place.cursor, WebhookOutcomes()))
         try await store.releaseWebhook(id, turn: 1)
         #expect(try await tend("a").isEmpty)
         try await store.releaseWebhook(id, turn: 2)
@@ -105,7 +105,7 @@ struct LeasingWebhooks {
         }
         outcomes.open = [open(20, .failed), open(21, .waiting), open(22, .parked)]
         let cursor = Cursor(epoch: 1, position: Position(30))
-        #expect(try await store.settleWebhook(id, turn: turn, cursor: cursor, outcomes))
+        #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: cursor, outcomes))
         #expect(try await sql("select pos from webhook_states") == "30")
         #expect(
             try await store.openDeliveries(id, after: .start, limit: 10) == [
@@ -127,7 +127,7 @@ struct LeasingWebhooks {
         outcomes = WebhookOutcomes()
         outcomes.delivered = [.init(position: Position(20), event: "evt_0_1_20", status: 200, tryCount: 2)]
         outcomes.removed = [Position(21)]
-        #expect(try await store.settleWebhook(id, turn: turn, cursor: cursor, outcomes))
+        #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: cursor, outcomes))
         for state in [WebhookDeliveryState.failed, .pending] { #expect(try await list(state).isEmpty) }
         #expect(try await list(.delivered, limit: 1) == ["evt_0_1_20 delivered 200"])
         #expect(try await sql("select lost from webhook_states") == "1")
@@ -145,7 +145,7 @@ struct LeasingWebhooks {
                 return .init(position: Position(position), event: "evt_0_1_\(position)", status: 200, tryCount: 1)
             }
             let cursor = Cursor(epoch: 1, position: Position(Int64(batch * 100 + 100)))
-            #expect(try await store.settleWebhook(id, turn: turn, cursor: cursor, outcomes))
+            #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: cursor, outcomes))
         }
         #expect(try await sql("select count(*), max(n), min(n) from webhook_batches") == "10|1500|600")
         #expect(try await sql("select count(*) from webhook_deliveries") == "0")
@@ -159,7 +159,7 @@ struct LeasingWebhooks {
         let place = try #require(try await store.openWebhook(id, turn: turn))
         var outcomes = WebhookOutcomes()
         outcomes.isGone = true
-        #expect(try await store.settleWebhook(id, turn: turn, cursor: place.cursor, outcomes))
+        #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: place.cursor, outcomes))
         #expect(try await tend("a", held: [id]).isEmpty)
         let shown = try JSONReader.read(try await store.webhook(id).utf8)
         #expect(shown["enabled"] == .bool(false) && shown["disabled_reason"] == .string("gone"))
@@ -167,6 +167,79 @@ struct LeasingWebhooks {
         _ = try await store.updateWebhook(id, WebhookChange(isEnabled: true), by: actor)
         let again = try #require(try await tend("b").first)
         #expect(try await store.openWebhook(id, turn: again.turn)?.cursor == place.cursor)
+        await client.shutdown()
+    }
+
+    /// The texts that a read returns, and up to where it read; nil if the node no longer has the endpoint as it knows it.
+    private func read(_ webhook: LeasedWebhook, after cursor: Cursor, allTypes: Bool = false) async throws -> String? {
+        switch try await store.changes(for: webhook, after: cursor, allTypes: allTypes, limit: 100) {
+        case .superseded: return nil
+        case .read(.expired): return "expired"
+        case .read(.part(let changes, let next, _)):
+            return "\(changes.map(\.type)), \(next.position.value - cursor.position.value)"
+        }
+    }
+
+    @Test("reads the log by the stored settings only: a node that knows former ones passes nothing")
+    func revisions() async throws {
+        let id = try await make(types: [.reactionUpdated])
+        let first = try #require(try await tend("a").first)
+        let place = try #require(try await store.openWebhook(id, turn: first.turn)).cursor
+        _ = try await sql("select say(2001)")
+        #expect(try await read(first, after: place) == "[], 1")
+        #expect(try await read(first, after: place, allTypes: true) == #"["message.created"], 1"#)
+        let changes = [
+            WebhookChange(types: [.messageCreated]), WebhookChange(url: "https://b.example/"),
+            WebhookChange(isEnabled: false),
+        ]
+        var known = first
+        for change in changes {
+            _ = try await store.updateWebhook(id, change, by: actor)
+            _ = try await sql("select say((random() * 1e9)::int)")
+            #expect(try await read(known, after: place) == nil, "\(change)")
+            #expect(try await read(known, after: place, allTypes: true) == nil, "\(change)")
+            // What was sent by the former settings is recorded.
+            #expect(try await store.settleWebhook(id, turn: 1, revision: known.revision, cursor: place, .init()))
+            known = try await tend("a", held: [id]).first ?? known
+        }
+        #expect(try await tend("a", held: [id]).isEmpty)
+        _ = try await store.updateWebhook(id, WebhookChange(isEnabled: true), by: actor)
+        known = try #require(try await tend("a").first)
+        let opened = try #require(try await store.openWebhook(id, turn: known.turn))
+        #expect(opened.cursor == place)
+        let all = #"["message.created", "message.created", "message.created", "message.created"], 4"#
+        #expect(try await read(known, after: place) == all)
+        _ = try await store.rotateWebhook(id, secret: Array(repeating: 8, count: 32), bothSeconds: 60, by: actor)
+        #expect(try await read(known, after: place) == nil)
+        known = try #require(try await tend("a", held: [id]).first)
+        #expect(try await read(known, after: place) == all)
+        // The types that select nothing of a change stay as they are.
+        _ = try await store.updateWebhook(id, WebhookChange(types: [.messageCreated]), by: actor)
+        #expect(try await read(known, after: place) == all)
+        _ = try await store.replayWebhook(id, from: .cursor(place), by: actor)
+        #expect(try await read(known, after: place) == nil)
+        try await store.deleteWebhook(id, by: actor)
+        #expect(try await read(known, after: place) == nil)
+        await client.shutdown()
+    }
+
+    @Test("is not disabled by a 410 of an address that it no longer has")
+    func goneBefore() async throws {
+        let id = try await make()
+        let before = try #require(try await tend("a").first)
+        let place = try #require(try await store.openWebhook(id, turn: before.turn))
+        _ = try await store.updateWebhook(id, WebhookChange(url: "https://b.example/"), by: actor)
+        var outcomes = WebhookOutcomes()
+        outcomes.isGone = true
+        func settle(_ webhook: LeasedWebhook) async throws -> Bool {
+            try await store.settleWebhook(
+                id, turn: webhook.turn, revision: webhook.revision, cursor: place.cursor, outcomes)
+        }
+        #expect(try await settle(before))
+        let after = try #require(try await tend("a", held: [id]).first)
+        #expect(after.target.url == "https://b.example/" && after.turn == before.turn)
+        #expect(try await settle(after))
+        #expect(try await tend("a", held: [id]).isEmpty)
         await client.shutdown()
     }
 
@@ -180,10 +253,10 @@ struct LeasingWebhooks {
         var outcomes = WebhookOutcomes()
         outcomes.open = [open(head - 2, .failed), open(head, .parked)]
         let cursor = Cursor(epoch: place.cursor.epoch, position: Position(head))
-        #expect(try await store.settleWebhook(id, turn: turn, cursor: cursor, outcomes))
+        #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: cursor, outcomes))
         let target = Cursor(epoch: cursor.epoch, position: Position(head - 1))
         _ = try await store.replayWebhook(id, from: .cursor(target), by: actor)
-        #expect(try await !store.settleWebhook(id, turn: turn, cursor: cursor, WebhookOutcomes()))
+        #expect(try await !store.settleWebhook(id, turn: turn, revision: 1, cursor: cursor, WebhookOutcomes()))
         let next = try #require(try await tend("b").first?.turn)
         #expect(try await store.openWebhook(id, turn: next)?.cursor == target)
         #expect(try await store.openDeliveries(id, after: .start, limit: 10).map(\.position.value) == [head - 2])
@@ -202,7 +275,7 @@ struct LeasingWebhooks {
         let place = try #require(try await store.openWebhook(id, turn: turn))
         var outcomes = WebhookOutcomes()
         outcomes.open = [open(1, .failed), open(2, .parked)]
-        #expect(try await store.settleWebhook(id, turn: turn, cursor: place.cursor, outcomes))
+        #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: place.cursor, outcomes))
         let end = place.cursor.position.value + 6
         _ = try await sql("insert into log_trims (end_pos, partition, begun_at) values (\(end), 'x', now())")
         _ = try await sql("select say(2001), say(2002), say(2003), say(2004), say(2005), say(2006), say(2007)")
@@ -226,7 +299,7 @@ struct LeasingWebhooks {
         var outcomes = WebhookOutcomes()
         outcomes.open = [open(head, .failed), open(head - 2, .failed)]
         let cursor = Cursor(epoch: epoch, position: Position(head))
-        #expect(try await store.settleWebhook(id, turn: turn, cursor: cursor, outcomes))
+        #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: cursor, outcomes))
         _ = try await sql("delete from events where pos >= \(head); select log_open_epoch(\(head)); select say(2004)")
         let opened = try #require(try await store.openWebhook(id, turn: turn))
         #expect(opened.cursor.position.value == head - 1 && opened.cursor.epoch > epoch)

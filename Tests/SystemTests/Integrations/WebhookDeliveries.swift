@@ -136,6 +136,53 @@ extension SystemTests {
             try await stage.remove(hook.id, witness.id)
         }
 
+        @Test("follow a change of types, address or state from its answer on, in order and without a loss")
+        func changedSettings() async throws {
+            let (node, stage) = try await Self.start()
+            let hook = try await stage.webhook("/0", ["types": ["reaction.updated"]])
+            let thread = try await stage.thread()
+            func change(_ body: [String: JSON]) async throws {
+                let changed = try await node.client.call(
+                    "PATCH", "/v1/admin/webhooks/\(hook.id)", .object(body), as: WebhookStage.operatorPerson)
+                try #require(changed.status == 200, "\(changed)")
+            }
+            /// Sends ten messages at once, less than the time in which a node notices a change by itself.
+            func send(_ name: String) async throws -> [String] {
+                let texts = (0..<10).map { "\(name) \($0)" }
+                for text in texts { _ = try await node.client.sent(text, in: thread, as: stage.ann) }
+                return texts
+            }
+            func expect(_ texts: [String], at path: String) async throws {
+                let received = try await eventually("\(texts.last ?? "") at \(path)") {
+                    let received = try stage.sink.requests(path).compactMap(\.text)
+                    return received.last == texts.last ? received : nil
+                }
+                #expect(received.filter(Set(texts).contains) == texts)
+            }
+            // A node delivers to the webhook, and has passed what was sent before.
+            _ = try await send("filtered")
+            try await stage.caughtUp(hook.id)
+
+            try await change(["types": ["message.created"]])
+            try await expect(send("types"), at: "/0")
+            try await change(["url": .string(stage.sink.url("/1"))])
+            try await expect(send("address"), at: "/1")
+            try await change(["types": ["reaction.updated"], "url": .string(stage.sink.url("/2"))])
+            _ = try await send("filtered again")
+            try await stage.caughtUp(hook.id)
+            try await change(["types": .null])
+            try await expect(send("all types"), at: "/2")
+            try await change(["enabled": false])
+            let disabled = try await send("disabled")
+            try await change(["enabled": true, "url": .string(stage.sink.url("/3"))])
+            try await expect(disabled + send("enabled"), at: "/3")
+
+            let texts = try ["/0", "/1", "/2", "/3"].map { try stage.sink.requests($0).compactMap(\.text) }
+            #expect(texts.map(\.count) == [10, 10, 10, 20], "each message reached one address: \(texts)")
+            #expect(try await stage.get(hook.id)["lost_events"] == 0)
+            try await stage.remove(hook.id)
+        }
+
         @Test("to an address that is not public fail, also if it was allowed when the webhook was made")
         func privateAddress() async throws {
             let database = try await MigratedDatabase.create()

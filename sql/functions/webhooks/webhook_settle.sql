@@ -5,17 +5,19 @@
 --   delivered    positions, ids, statuses and tries of delivered events; the latest `p_recent` are kept
 --   open         events that failed (1), wait (0) or are parked (2), with everything that the row shows
 --   p_removed    events that the log no longer has
---   p_is_gone    whether the endpoint answered 410: it is disabled
+--   p_is_gone    whether the endpoint answered 410: it is disabled, unless its settings have another revision than
+--                `p_revision` by now. Then another address may have answered than the present one
 -- At most `p_parked_max` parked events are kept, the newest.
 -- Returns: whether the turn still has the endpoint. Otherwise nothing was recorded.
--- Locks: the endpoint's state; with `p_is_gone` its row
+-- Locks: with `p_is_gone` the endpoint's row; its state
 -- Costs: one update, and one insert if something was delivered
 create or replace function webhook_settle(
     p_webhook uuid, p_turn bigint, p_epoch int, p_pos bigint,
     p_delivered bigint[], p_delivered_ids text[], p_delivered_statuses int[], p_delivered_tries int[],
     p_open bigint[], p_open_ids text[], p_open_threads uuid[], p_open_at_ms bigint[], p_open_states int[],
     p_open_tries int[], p_open_statuses int[], p_open_reasons text[], p_open_next_ms bigint[],
-    p_removed bigint[], p_is_gone boolean, p_recent int default 1000, p_parked_max int default 10000
+    p_removed bigint[], p_is_gone boolean, p_recent int default 1000, p_parked_max int default 10000,
+    p_revision int default null
 ) returns boolean
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -24,6 +26,10 @@ declare
     v_now timestamptz := stamp();
     v_n bigint;
 begin
+    if p_is_gone then
+        -- Before the state, as administrators' calls do.
+        perform from webhooks w where w.id = p_webhook for no key update;
+    end if;
     update webhook_states s set epoch = p_epoch, pos = p_pos, lost = s.lost + cardinality(p_removed)
     where s.webhook_id = p_webhook and s.turn = p_turn;
     if not found then
@@ -56,7 +62,7 @@ begin
     end if;
     if p_is_gone then
         update webhooks w set is_enabled = false, disabled_at = v_now, disabled_reason = 'gone', revision = w.revision + 1
-        where w.id = p_webhook and w.is_enabled;
+        where w.id = p_webhook and w.is_enabled and w.revision = coalesce(p_revision, w.revision);
     end if;
     return true;
 end $$;

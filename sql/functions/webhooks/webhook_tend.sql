@@ -3,13 +3,13 @@
 -- Renews the leases of a node on `p_held`, and claims at most `p_limit` endpoints that no node has. A lease lasts
 -- `p_lease_s` seconds. Call it every second.
 -- Returns: the endpoints that the node holds, with what their deliveries need. A held one that is missing is to be
--- stopped: it is disabled or deleted, or another node has it. So is one with another turn. `revision` counts the
--- changes of URL, types and secrets.
+-- stopped: it is disabled or deleted, or another node has it. So is one with another turn or revision. `revision`
+-- counts the changes of the endpoint: of URL, types, secrets, and whether it is enabled.
 -- Locks: the states that it renews or claims; those locked by others are skipped
 -- Costs: a write of each lease every ten seconds; otherwise two index scans
 create or replace function webhook_tend(
     p_node text, p_held uuid[], p_limit int, p_lease_s int, p_now timestamptz default clock_timestamp()
-) returns table (webhook_id uuid, turn bigint, revision int, url text, types text[], is_thin boolean, is_ordered boolean,
+) returns table (webhook_id uuid, turn bigint, revision int, url text, is_thin boolean, is_ordered boolean,
     secret bytea, former_secret bytea)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -28,7 +28,7 @@ begin
             and (select w.is_enabled from webhooks w where w.id between x.webhook_id and x.webhook_id)
         order by x.webhook_id limit p_limit for no key update skip locked));
     return query
-    select s.webhook_id, s.turn, w.revision, w.url, w.types, w.is_thin, w.is_ordered, w.secret,
+    select s.webhook_id, s.turn, w.revision, w.url, w.is_thin, w.is_ordered, w.secret,
         case when w.former_until > p_now then w.former_secret end
     from webhook_states s
     cross join lateral (select x.* from webhooks x where x.id between s.webhook_id and s.webhook_id limit 1) w
@@ -87,6 +87,33 @@ begin
         where s.webhook_id = p_webhook;
     end if;
     return next;
+end $$;
+
+-- Reads the log for an endpoint: after a place, what its types select, or with `p_all_types` everything. The settings
+-- and the events are of one snapshot. So a node sends no event by settings that were changed before the event, and the
+-- cursor passes no event that the stored types would have selected.
+-- Returns: as changes_read; no row if the turn is over, or the settings have another revision than `p_revision`.
+-- Costs: two index probes more than changes_read
+create or replace function webhook_read(
+    p_webhook uuid, p_turn bigint, p_revision int, p_epoch int, p_pos bigint, p_limit int, p_bytes int,
+    p_all_types boolean default false
+) returns table (pos bigint, event_epoch int, type text, thread_id uuid, at timestamptz, actor_id uuid, body text,
+    state text, last bigint, epoch int, head bigint)
+language plpgsql stable
+set enable_seqscan = off set jit = off
+as $$
+declare
+    v_webhook webhooks;
+begin
+    if not exists (select from webhook_states s where s.webhook_id = p_webhook and s.turn = p_turn) then
+        return;
+    end if;
+    select * into v_webhook from webhooks w where w.id = p_webhook and w.revision = p_revision;
+    if not found then
+        return;
+    end if;
+    return query select * from changes_read(
+        p_epoch, p_pos, case when not p_all_types then v_webhook.types end, p_limit, p_bytes);
 end $$;
 
 -- Returns: the events of an endpoint that failed or wait, in order, at most `p_limit` after `p_after`.
