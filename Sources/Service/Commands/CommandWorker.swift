@@ -129,7 +129,7 @@ final class CommandWorker: Sendable {
         case .end(let reply, let isGone):
             try await store.settleCommandRun(
                 run.key, reply: MessageID(replyTo: run.key.message, of: run.key.command), payload: reply,
-                isGone: isGone)
+                goneURL: isGone ? run.target.url : nil)
         case .putOff(let wait, let isTried):
             try await store.putOffCommandRun(run.key, waitMs: Int(wait / .milliseconds(1)), isTried: isTried)
         }

@@ -53,13 +53,16 @@ extension Store {
     ///
     /// - Parameters:
     ///   - payload: the payload of the reply; nil for none.
-    ///   - isGone: whether the command is to be disabled.
+    ///   - goneURL: the address that answered 410. The command is disabled, or, if it has another address by now, the run
+    ///     is due again and nothing is posted.
     package func settleCommandRun(
-        _ key: CommandRunKey, reply: MessageID, payload: JSONText?, isGone: Bool = false
+        _ key: CommandRunKey, reply: MessageID, payload: JSONText?, goneURL: String? = nil
     ) async throws -> Bool {
         let result = await finished(
-            Statement("command_settle", "select command_settle($1, $2, $3, $4, $5, $6, $7)"),
-            key.parameters + [.id(reply), payload.map(Parameter.json) ?? .null, .bool(isGone)])
+            Statement("command_settle", "select command_settle($1, $2, $3, $4, $5, $6, $7, $8)"),
+            key.parameters + [
+                .id(reply), payload.map(Parameter.json) ?? .null, .bool(goneURL != nil), .text(orNull: goneURL),
+            ])
         return try await decoded { try result.get().first?.bool(0) ?? false }
     }
 

@@ -2,12 +2,13 @@
 
 -- Ends a run: posts the reply, if there is one, and deletes the run in the same transaction. `p_reply` is the reply's
 -- id, which is made of the command's and the message's, so no second reply is ever stored. With `p_is_gone` the command
--- is disabled.
+-- is disabled. If its address is no longer `p_url`, which said so, the run is due again instead.
 -- Returns: whether the turn lasted. Otherwise nothing was posted.
 -- Locks: with `p_is_gone` the commands; the thread, the run; with `p_is_gone` the command's row and its runs;
 -- then the log
 create or replace function command_settle(
-    p_command uuid, p_thread uuid, p_message uuid, p_turn int, p_reply uuid, p_payload json, p_is_gone boolean
+    p_command uuid, p_thread uuid, p_message uuid, p_turn int, p_reply uuid, p_payload json, p_is_gone boolean,
+    p_url text default null
 ) returns boolean
 language plpgsql volatile
 set enable_seqscan = off
@@ -17,6 +18,9 @@ declare
 begin
     if p_is_gone then
         lock table command_lock in share update exclusive mode;
+        if exists (select from commands c where c.id = p_command and c.url <> p_url) then
+            return command_put_off(p_command, p_thread, p_message, p_turn, 0, false);
+        end if;
     end if;
     perform from threads t where t.id = p_thread for no key update;
     delete from command_runs r
