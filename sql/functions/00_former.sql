@@ -73,6 +73,7 @@ drop function if exists audit_note(text, text, text, uuid, uuid, uuid);
 drop function if exists webhook_tend(text, uuid[], int, int, timestamptz);
 drop function if exists webhook_settle(uuid, bigint, int, bigint, bigint[], text[], int[], int[], bigint[], text[], uuid[],
     bigint[], int[], int[], int[], text[], bigint[], bigint[], boolean, int, int);
+drop function if exists push_skip(push_state);
 drop function if exists command_settle(uuid, uuid, uuid, int, uuid, json, boolean);
 
 -- Until 2026-11-23 these functions had other names.

@@ -69,6 +69,30 @@ struct PlanningAlerts {
         #expect(found == ["1|2", "|", "2:1 2:0 3:1 3:2", "3", "1:3 3:3|-", "|4", "1:4 2:4 3:0"])
     }
 
+    @Test("alerts a device that is registered while the log is skipped, because there was no device")
+    func firstDevice() async throws {
+        // The second look at the head brings the registration and a message, as another session may at this moment. The
+        // first one finds the place in the log.
+        let found = try await run(
+            """
+            delete from push_targets;
+            do $$ begin perform say(1) from generate_series(1, 1001); end $$;
+            create table looks as select 0 as number;
+            alter function log_head() rename to log_head_alone;
+            create function log_head() returns bigint language plpgsql as $$
+            begin
+                update looks set number = number + 1;
+                if (select number from looks) = 2 then
+                    perform register(2);
+                    perform say(1);
+                end if;
+                return log_head_alone();
+            end $$;
+            select make();
+            """)
+        #expect(found == ["2:1002"])
+    }
+
     @Test("plans the example of docs/push.md as on the page")
     func example() async throws {
         let found = try await run(

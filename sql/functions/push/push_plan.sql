@@ -24,6 +24,7 @@ declare
     v_due timestamptz := v_now + p_delay_ms * interval '1 ms';
     v_state push_state;
     v_part record;
+    v_head bigint;
 begin
     made := 0;
     more := false;
@@ -33,8 +34,12 @@ begin
     end if;
     lock table push_plan_lock in share update exclusive mode;
     v_state := push_relocate(v_state);
+    -- Before the look at the devices, because each statement has a snapshot of its own: what is sent after a device was
+    -- registered is not skipped.
+    v_head := log_head();
     if (select t.session_id from push_targets t limit 1) is null then
-        pos := push_skip(v_state);
+        pos := v_head;
+        perform push_skip(v_state, v_head);
         return;
     end if;
     pos := v_state.pos;
@@ -86,18 +91,14 @@ begin
     return s;
 end $$;
 
--- Skips the whole log, because no device is registered. Stores the position every 1,000 events only.
--- Returns: the log's head.
-create or replace function push_skip(s push_state) returns bigint
+-- Skips the log up to `p_upto`, because no device is registered. Stores the position every 1,000 events only.
+create or replace function push_skip(s push_state, p_upto bigint) returns void
 language plpgsql volatile as $$
-declare
-    v_head bigint := log_head();
 begin
     delete from device_polls d where d.node = '';
-    if v_head - s.pos > 1000 or s.upto_pos is not null then
-        update push_state o set pos = v_head, upto_pos = null, thread_id = null, user_id = null;
+    if p_upto - s.pos > 1000 or s.upto_pos is not null then
+        update push_state o set pos = p_upto, upto_pos = null, thread_id = null, user_id = null;
     end if;
-    return v_head;
 end $$;
 
 -- Returns: the part of the log to plan next.
