@@ -132,6 +132,33 @@ extension SystemTests {
             }
         }
 
+        @Test("leave no token of a hook and no link of an attachment in nginx's logs, whether or not a node answers")
+        func secrets() async throws {
+            let node = try await Node.start(database: TestCluster.shared().createDatabase())
+            let closed = try (0..<3).map { _ in Address(port: try Sockets.freePort()) }
+            for (addresses, status) in [(Array(repeating: node.address, count: 3), 200), (closed, 503)] {
+                let nginx = try await Nginx.start(addresses, status: status)
+                let proxy = Connection(nginx.address)
+                for count in [1, 100_000, 1_000_000] {
+                    let answer = try await proxy.post(
+                        "/v1/hooks/parleyhook_secret", ["text": .string(String(repeating: "x", count: count))])
+                    #expect([404, 413, 503].contains(answer.status), "\(answer)")
+                }
+                for path in ["", "/thumbnail"] {
+                    let answer = try await proxy.get("/v1/attachments/\(newID())\(path)?link=secret")
+                    #expect([404, 503].contains(answer.status), "\(answer)")
+                }
+                // Another call with such a body is in the error log.
+                _ = try await proxy.post("/v1/threads?marker", ["text": .string(String(repeating: "x", count: 100_000))])
+                try await eventually("the last lines") {
+                    nginx.errors.contains("marker") && nginx.accesses.contains("/v1/threads") ? true : nil
+                }
+                #expect(nginx.accesses.contains("/v1/hooks/-") && nginx.accesses.contains("/v1/attachments/"))
+                #expect(!nginx.errors.contains("secret") && !nginx.accesses.contains("secret"), "\(nginx.errors)")
+            }
+            try await node.stop()
+        }
+
         @Test("are replaced by a problem document from nginx when all of them are down")
         func noneThere() async throws {
             let site = try await Site.open()

@@ -23,12 +23,16 @@ final class Nginx: Sendable {
         program.send(SIGKILL)
     }
 
+    /// The error log and the access log so far.
     var errors: String { program.errors }
+    var accesses: String { String(decoding: program.output, as: UTF8.self) }
 
     /// Starts nginx in front of three nodes, on a free port.
-    /// - Parameter limitsRates: whether it keeps the bounds of requests and polls a second. All people of a test have one
-    ///   address, and together they ask more often than one address may.
-    static func start(_ nodes: [Address], limitsRates: Bool = false) async throws -> Nginx {
+    /// - Parameters:
+    ///   - limitsRates: whether it keeps the bounds of requests and polls a second. All people of a test have one address,
+    ///     and together they ask more often than one address may.
+    ///   - status: of `/health/live` through the proxy.
+    static func start(_ nodes: [Address], limitsRates: Bool = false, status: Int = 200) async throws -> Nginx {
         let directory = try TemporaryDirectory()
         let address = Address(host: "127.0.0.1", port: try Sockets.freePort())
         let file = directory.path + "/nginx.conf"
@@ -42,7 +46,7 @@ final class Nginx: Sendable {
         let nginx = Nginx(program, address, directory)
         try await eventually("nginx at \(address)") {
             if let exit = program.exit { throw Failure(description: "\(exit): \(program.errors)") }
-            return try await Connection(address).get("/health/live").status == 200 ? true : nil
+            return try await Connection(address).get("/health/live").status == status ? true : nil
         }
         return nginx
     }
