@@ -351,8 +351,8 @@ let package = Package(
             name: "APITests",
             dependencies: [
                 "API", "Basics", "Converters", "Credentials", "Cryptography", "DelegatedTokens", "Domain", "Log",
-                "Postgres", "Push", "Service", "ServiceConfiguration", "Store", "Telemetry", "TestSupport", "Transport",
-                "WebClient", httpTypes, logging, nioCore, nioHTTP1, nioPosix, yams,
+                "Pictures", "Postgres", "Push", "Service", "ServiceConfiguration", "Store", "Telemetry", "TestSupport",
+                "Transport", "WebClient", httpTypes, logging, nioCore, nioHTTP1, nioPosix, yams,
             ],
             swiftSettings: testSettings),
 

@@ -23,8 +23,6 @@ struct Description: Sendable {
             return reply.body.isEmpty ? [] : ["a body where none is described"]
         }
         let type = String((reply.headers["content-type"] ?? "").prefix { $0 != ";" })
-        // Bytes of unknown kind: a file has the type that it has.
-        if content.contains(where: { $0.key == "application/octet-stream" }), !type.hasSuffix("json") { return [] }
         guard let schema = content.first(where: { $0.key == type })?.value["schema"] else { return ["type \(type)"] }
         guard type.hasSuffix("json"), type != "application/x-ndjson" else { return [] }
         guard let json = reply.json else { return ["not JSON"] }

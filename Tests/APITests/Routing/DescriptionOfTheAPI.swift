@@ -1,5 +1,6 @@
 // docs/openapi.yaml lists exactly the routes that exist.
 import Domain
+import Pictures
 import Testing
 import Yams
 
@@ -81,6 +82,15 @@ struct DescriptionOfTheAPI {
             return mapping.values.reduce(isBare ? 1 : 0) { $0 + arraysWithoutItems($1) }
         case .sequence(let items): return items.reduce(0) { $0 + arraysWithoutItems($1) }
         case .scalar, .alias: return 0
+        }
+    }
+
+    @Test("lists each type that a file may have, and any other one for imported files")
+    func listsMediaTypes() throws {
+        let types = MediaType.allCases.map(\.rawValue) + ["application/octet-stream", "*/*"]
+        for name in ["File", "FilePart"] {
+            let content = try description()["components"]?["responses"]?[name]?["content"]?.mapping
+            #expect(content?.keys.compactMap(\.string) == types, "\(name)")
         }
     }
 
