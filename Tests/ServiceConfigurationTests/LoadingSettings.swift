@@ -98,7 +98,7 @@ struct LoadingSettings {
         "payload_bytes_max": "100000",
         "group_members_max": "10", "room_members_max": "20", "title_characters_max": "30", "connections_max": "40",
         "address_connections_percent": "50", "incoming_bytes_max": "8388608", "metrics": "[::1]:9090",
-        "web": "off",
+        "web": "off", "public_url": "https://chat.example:8443",
         "policy_url": "http://10.0.0.7:9000/parley?key=a", "policy_fail": "closed", "policy_timeout_ms": "250",
         "webhook_retries": "1,20,300", "drain_seconds": "8", "log_days": "30", "device_silent_days": "7",
         "retention_max": "86400", "retention_default": "3600", "slow_request_ms": "250",
@@ -203,6 +203,26 @@ struct LoadingSettings {
         arguments: ["-1", "+1", "1.0", "0x10", " 1", "1e3", "65536", "99999999999999999999", "٣"])
     func badNumbers(text: String) {
         #expect(mistakes(["--http-port=\(text)"]).count == 1)
+    }
+
+    @Test("accepts an origin as the public URL, without its last slash, and nothing with a path, a query or a user")
+    func publicURL() throws {
+        for (text, origin) in [
+            ("https://chat.example", "https://chat.example"), ("https://Chat.example:8443/", "https://chat.example:8443"),
+            ("http://[::1]:8080", "http://[::1]:8080"), ("http://10.0.0.7/", "http://10.0.0.7"),
+        ] {
+            #expect(try load(["--public-url", text]).publicURL == origin)
+        }
+        for text in [
+            "chat.example", "https://", "https://chat.example/chat", "https://chat.example?a=b", "https://a@chat.example",
+            "ftp://chat.example", "https://chat.example:0", "https://chat.example:65536", "https://chat.example//", "*",
+            "https://a.example,https://b.example",
+        ] {
+            #expect(
+                mistakes(["--public-url", text]) == [
+                    "--public-url: \"\(text)\" is not a URL of the form https://host or http://host:port, without a path."
+                ])
+        }
     }
 
     @Test(

@@ -26,6 +26,8 @@ package struct AttachmentServices: Sendable {
     package var metrics: TransferMetrics
     /// Whether clients reach this node by TLS without a proxy. It decides the scheme of links.
     package var usesTLS: Bool
+    /// The origin of all links and of the addresses of hooks (`PARLEY_PUBLIC_URL`); nil: that of the request.
+    package var publicURL: String?
     /// Whether pages of other origins may show attachments.
     package var allowsOtherOrigins: Bool
     /// Whether resumable uploads get a 104 interim answer (`PARLEY_UPLOAD_104`).
@@ -35,14 +37,15 @@ package struct AttachmentServices: Sendable {
 
     package init(
         check: @escaping @Sendable (AttachmentID, UserID) async -> Void = { _, _ in }, objects: (any ObjectAccess)? = nil,
-        metrics: TransferMetrics = TransferMetrics(), usesTLS: Bool = false, allowsOtherOrigins: Bool = false,
-        sendsInterimAnswers: Bool = false,
+        metrics: TransferMetrics = TransferMetrics(), usesTLS: Bool = false, publicURL: String? = nil,
+        allowsOtherOrigins: Bool = false, sendsInterimAnswers: Bool = false,
         cookieSeconds: Int = 90 * 86_400
     ) {
         self.check = check
         self.objects = objects
         self.metrics = metrics
         self.usesTLS = usesTLS
+        self.publicURL = publicURL
         self.allowsOtherOrigins = allowsOtherOrigins
         self.sendsInterimAnswers = sendsInterimAnswers
         self.cookieSeconds = cookieSeconds

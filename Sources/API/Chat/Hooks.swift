@@ -22,7 +22,7 @@ extension API {
 
     private func createHook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let new = try await call.fields { fields in try NewHook(&fields) }
-        let origin = try PublicOrigin(call, rates.proxies, usesTLS: attachments.usesTLS)
+        let origin = try publicOrigin(of: call)
         let token = HookToken.random()
         let hook = try await store.createHook(
             .make(), digest: token.digest, in: new.thread, bot: .make(), name: new.name.text, image: new.image?.text,

@@ -67,6 +67,8 @@ package struct Settings: Sendable, Equatable {
     package var httpHost = "127.0.0.1"
     /// 0 means any free port.
     package var httpPort = 8080
+    /// The origin by which clients reach the service; nil: that of each request.
+    package var publicURL: String?
     /// PEM files; both nil for plain HTTP.
     package var tlsCertificateFile: String?
     package var tlsKeyFile: String?

@@ -32,6 +32,22 @@ extension ValueFormat where Value: RawRepresentable & CaseIterable, Value.RawVal
     }
 }
 
+extension ValueFormat<String> {
+    /// Scheme, host and perhaps a port. A slash at the end is left out.
+    static var publicURL: Self {
+        ValueFormat(
+            expectation: "a URL of the form https://host or http://host:port, without a path",
+            parse: { text in
+                let origin = text.lowercased()
+                let match = origin.wholeMatch(
+                    of: /(https?:\/\/([a-z0-9._\-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?)\/?/)
+                guard let match, match.3.map({ (1...65_535).contains(Int($0) ?? 0) }) ?? true else { return nil }
+                return String(match.1)
+            },
+            print: { $0 })
+    }
+}
+
 extension ValueFormat<[String]> {
     /// Checks only the form. Transport parses the addresses.
     static var addressRanges: Self {

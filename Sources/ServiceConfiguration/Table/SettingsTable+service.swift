@@ -18,6 +18,10 @@ extension SettingGroup {
                 "http_host", \.httpHost, .host, "HOST", "address to listen on; 0.0.0.0 or :: for all interfaces"),
             Setting("http_port", \.httpPort, .integer(0...65_535), "PORT", "port to listen on; 0 for any free port"),
             Setting(
+                "public_url", \.publicURL, .optional(.publicURL), "URL",
+                "address by which clients reach the service, for links to attachments and the addresses of incoming "
+                    + "hooks; unset: scheme and Host of each request, which its sender chooses"),
+            Setting(
                 "trusted_proxies", \.trustedProxies, .addressRanges, "ADDRESSES",
                 "addresses or ranges of reverse proxies whose X-Forwarded-For header is trusted, separated by commas; "
                     + "unset: all clients behind a proxy count as one client"),

@@ -69,7 +69,8 @@ struct Client: Sendable {
     func send(
         _ method: String, _ path: String, bytes: [UInt8]?, type: String? = "application/json", headers: [String] = []
     ) async throws -> Reply {
-        var lines = ["\(method) \(path) HTTP/1.1", "Host: localhost", "Connection: close"] + headers
+        let host = headers.contains { $0.hasPrefix("Host:") } ? [] : ["Host: localhost"]
+        var lines = ["\(method) \(path) HTTP/1.1"] + host + ["Connection: close"] + headers
         if let token { lines.append("Authorization: Bearer \(token)") }
         if let bytes {
             lines.append("Content-Length: \(bytes.count)")

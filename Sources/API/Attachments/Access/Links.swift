@@ -16,7 +16,7 @@ extension API {
     private func link(_ call: Call, _ identity: Identity) async throws -> Answer {
         let asked = try await call.fields(isOptional: true, LinkRequest.init)
         let target = LinkTarget(attachment: try call.attachment(), variant: asked.variant)
-        let origin = try PublicOrigin(call, rates.proxies, usesTLS: attachments.usesTLS)
+        let origin = try publicOrigin(of: call)
         _ = try await reads.run(for: identity.user) {
             try await store.openAttachment(target.attachment, variant: target.variant, for: .user(identity.user))
         }
@@ -33,6 +33,7 @@ extension API {
     }
 
     private func setCookie(_ call: Call, _ identity: Identity) async throws -> Answer {
+        // That of the request, because the browser decides by it whether it keeps the cookie.
         let origin = try PublicOrigin(call, rates.proxies, usesTLS: attachments.usesTLS)
         let value = try await signers.current().cookie(for: identity)
         var answer = Answer.noContent
@@ -40,6 +41,15 @@ extension API {
             "\(Self.mediaCookie)=\(value); Path=/v1/attachments; Max-Age=\(attachments.cookieSeconds); "
             + "HttpOnly; SameSite=Strict" + (origin.isPlainLoopback ? "" : "; Secure")
         return answer
+    }
+}
+
+extension API {
+    /// Returns the origin of the absolute addresses that the service returns: the configured one, otherwise that of the
+    /// request.
+    func publicOrigin(of call: Call) throws(Problem) -> String {
+        if let configured = attachments.publicURL { return configured }
+        return try PublicOrigin(call, rates.proxies, usesTLS: attachments.usesTLS).description
     }
 }
 
@@ -78,7 +88,7 @@ struct LinkRequest: Equatable {
 /// The variants that can be linked to.
 private enum LinkVariant: String, WordField { case original, thumbnail }
 
-/// The scheme, host and port by which a client reaches the service.
+/// The scheme, host and port of a request. The client chooses the host.
 struct PublicOrigin: CustomStringConvertible {
     let isSecure: Bool
     /// The Host header: a host and, unless it is the scheme's, a port.
