@@ -12,7 +12,8 @@ import Testing
 @Suite("Which transfer gives way", .timeLimit(.minutes(1)))
 struct DisplacingTransfers {
     private static let start = ContinuousClock.now
-    private let (ann, bob) = (UserID.make(), UserID.make())
+    private let ann = UserID.make()
+    private let bob = UserID.make()
     private let near = IPAddress(parsing: "192.0.2.1")
     private let far = IPAddress(parsing: "198.51.100.1")
 
@@ -86,7 +87,8 @@ struct DisplacingTransfers {
 
 @Suite("Slots for transfers", .timeLimit(.minutes(1)))
 struct SlotsForTransfers {
-    private let (ann, bob) = (UserID.make(), UserID.make())
+    private let ann = UserID.make()
+    private let bob = UserID.make()
     private let displaced = Counter()
 
     private func slots(_ countMax: Int, ofAccount accountCountMax: Int = 8) -> TransferSlots {

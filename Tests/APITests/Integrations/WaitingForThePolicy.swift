@@ -21,12 +21,19 @@ struct WaitingForThePolicy {
             return .success(PolicyReply(status: 200, body: Array(#"{"action":"allow"}"#.utf8)))
         }
 
-        func answerAll() { for question in asked.withLock({ exchange(&$0, with: []) }) { question.resume() } }
+        func answerAll() {
+            let questions = asked.withLock { asked in
+                defer { asked = [] }
+                return asked
+            }
+            for question in questions { question.resume() }
+        }
     }
 
     private let policy = Policy()
     private let metrics = PolicyMetrics()
-    private let (ann, bob) = (UserID.make(), UserID.make())
+    private let ann = UserID.make()
+    private let bob = UserID.make()
 
     private func gate(waitMax: Duration = .seconds(60), failsClosed: Bool = false) -> PolicyGate {
         PolicyGate(
@@ -85,7 +92,8 @@ struct WaitingForThePolicy {
             for try await code in group { #expect(code == nil) }
         }
         // Waiting was nobody's failure: the policy is asked as before.
-        #expect(!metrics.isPaused.load(ordering: .relaxed))
+        let isPaused = metrics.isPaused.load(ordering: .relaxed)
+        #expect(!isPaused)
         #expect(metrics.failures[.overloaded] == 76 && metrics.failures[.timeout] == 0)
     }
 
@@ -94,19 +102,19 @@ struct WaitingForThePolicy {
         // A question of Ann's takes two seconds. With all of them in one line, most would time out.
         let stage = try await PolicyStage(nodeCount: 1) { $0.policyTimeoutMs = 3_000 }
         let (ann, bob, thread) = try await stage.people()
-        let isOver = Atomic(false)
+        let ended = Tally()
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<200 { group.addTask { try await ann.client.say("slow x", in: thread).status } }
             let others = Task {
                 var statuses: [Int] = []
-                while !isOver.load(ordering: .relaxed) {
+                while ended.value == 0 {
                     statuses.append(try await bob.client.say("deny", in: thread).status)
                 }
                 return statuses
             }
             var statuses: [Int] = []
             for try await status in group { statuses.append(status) }
-            isOver.store(true, ordering: .relaxed)
+            ended.add()
             #expect(try await others.value.allSatisfy { $0 == 403 })
             return statuses
         }
