@@ -113,7 +113,8 @@ struct CheckingAttachments {
             let (store, owner) = (database.store, try await database.user())
             let own = StoredVariant(mediaType: "image/webp", byteCount: 2, digest: [8])
             let job = try await database.uploaded([1], by: owner)
-            _ = try await store.putThumbnail([7, 7], own, of: job.attachment, owner: owner)
+            _ = try await store.putThumbnail(
+                [7, 7], own, of: job.attachment, owner: owner, rules: AttachmentDatabase.rules)
             try await store.finishAttachment(job, AttachmentDatabase.checked([1], type: "application/pdf"))
             #expect(try await database.bytes(of: job.attachment, .thumbnail) == [])
             #expect(
@@ -121,7 +122,8 @@ struct CheckingAttachments {
             for (type, isTaken) in [("application/pdf", false), ("video/mp4", true), ("image/heic", true)] {
                 let file = try await database.attachment(of: owner, type: type)
                 do {
-                    _ = try await store.putThumbnail([7, 7], own, of: file, owner: owner)
+                    _ = try await store.putThumbnail(
+                        [7, 7], own, of: file, owner: owner, rules: AttachmentDatabase.rules)
                     #expect(isTaken)
                 } catch let problem as Problem {
                     #expect(!isTaken && problem.code == .invalid && problem.fields.map(\.field) == ["body"])
