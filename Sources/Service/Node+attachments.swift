@@ -25,7 +25,8 @@ extension Node {
         ]
         let services = AttachmentServices(
             check: checker.check, objects: objectStore.access, metrics: transfers, usesTLS: settings.tlsFiles != nil,
-            publicURL: settings.publicURL, allowsOtherOrigins: !settings.corsOrigins.isEmpty, sendsInterimAnswers: settings.sendsUploadInterims, cookieSeconds: settings.sessionIdleDays * 86_400)
+            publicURL: settings.publicURL, allowsOtherOrigins: !settings.corsOrigins.isEmpty,
+            sendsInterimAnswers: settings.sendsUploadInterims, cookieSeconds: settings.sessionIdleDays * 86_400)
         return (parts + objectStore.parts, services)
     }
 }

@@ -208,13 +208,15 @@ struct LoadingSettings {
     @Test("accepts an origin as the public URL, without its last slash, and nothing with a path, a query or a user")
     func publicURL() throws {
         for (text, origin) in [
-            ("https://chat.example", "https://chat.example"), ("https://Chat.example:8443/", "https://chat.example:8443"),
+            ("https://chat.example", "https://chat.example"),
+            ("https://Chat.example:8443/", "https://chat.example:8443"),
             ("http://[::1]:8080", "http://[::1]:8080"), ("http://10.0.0.7/", "http://10.0.0.7"),
         ] {
             #expect(try load(["--public-url", text]).publicURL == origin)
         }
         for text in [
-            "chat.example", "https://", "https://chat.example/chat", "https://chat.example?a=b", "https://a@chat.example",
+            "chat.example", "https://", "https://chat.example/chat", "https://chat.example?a=b",
+            "https://a@chat.example",
             "ftp://chat.example", "https://chat.example:0", "https://chat.example:65536", "https://chat.example//", "*",
             "https://a.example,https://b.example",
         ] {

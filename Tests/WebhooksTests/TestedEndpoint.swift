@@ -18,7 +18,8 @@ struct TestedEndpoint {
 
     /// Begins with turn 1, revision 1 of the settings, and a lease of an hour.
     init(
-        retries: [Int] = [5, 300], isOrdered: Bool = true, leaseMs: Int64 = 3_600_000, turn: Int64 = 1, timeMs: Int64 = 0,
+        retries: [Int] = [5, 300], isOrdered: Bool = true, leaseMs: Int64 = 3_600_000, turn: Int64 = 1,
+        timeMs: Int64 = 0,
         limits: WebhookSchedule.Limits = .init()
     ) {
         self.timeMs = timeMs

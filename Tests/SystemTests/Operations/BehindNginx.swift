@@ -149,7 +149,8 @@ extension SystemTests {
                     #expect([404, 503].contains(answer.status), "\(answer)")
                 }
                 // Another call with such a body is in the error log.
-                _ = try await proxy.post("/v1/threads?marker", ["text": .string(String(repeating: "x", count: 100_000))])
+                _ = try await proxy.post(
+                    "/v1/threads?marker", ["text": .string(String(repeating: "x", count: 100_000))])
                 try await eventually("the last lines") {
                     nginx.errors.contains("marker") && nginx.accesses.contains("/v1/threads") ? true : nil
                 }
