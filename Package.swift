@@ -339,7 +339,9 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "TransferTests",
-            dependencies: ["Basics", "Cryptography", "Domain", "Postgres", "Store", "TestSupport", "Transfer", logging],
+            dependencies: [
+                "Basics", "Cryptography", "Domain", "Postgres", "Store", "TestSupport", "Transfer", logging,
+            ],
             swiftSettings: testSettings),
         .testTarget(
             name: "LogTests", dependencies: ["Domain", "Log", "Postgres", "Store", "TestSupport", logging],

@@ -34,7 +34,8 @@ package struct LogParts<Caller: Sendable>: Sendable {
         self.sessions = sessions
         let hub = Hub(store: store, start: try await store.now(), limits: limits, send: send)
         let channels = try await store.nodeChannels()
-        let tail = Tail(store: store, listener: listener(channel ?? channels.log), hub: hub, sessions: sessions, logger: logger)
+        let tail = Tail(
+            store: store, listener: listener(channel ?? channels.log), hub: hub, sessions: sessions, logger: logger)
         let writer = Writer(store, tail: tail, logger: logger, answer: answer)
         let presence = PresenceWorker(
             hub: hub, store: store, listener: listener(channels.presence), channels: channels, logger: logger)

@@ -109,7 +109,9 @@ package struct Node: Sendable {
         parts.append(Part("exports", metrics: exports.metrics.write))
         let metrics = MetricsPage(parts: parts)
 
-        let authenticator = Authenticator(sessions: log.sessions, rates: rates) { log.tail.isFresh(within: .seconds(1)) }
+        let authenticator = Authenticator(sessions: log.sessions, rates: rates) {
+            log.tail.isFresh(within: .seconds(1))
+        }
         api = API(
             store: store, writer: log.writer, presence: log.presence, authenticator: authenticator, hasher: hasher,
             delegation: keys.map {

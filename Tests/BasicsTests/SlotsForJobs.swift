@@ -119,7 +119,8 @@ extension LinesBeforeSlots {
         var random = SplitMix64(freshFor: "lines before slots")
         for _ in 0..<50 {
             let limits = SlotLimits(
-                slotCount: Int.random(in: 1...4, using: &random), waitingCountMax: Int.random(in: 0...8, using: &random),
+                slotCount: Int.random(in: 1...4, using: &random),
+                waitingCountMax: Int.random(in: 0...8, using: &random),
                 laneSlotCount: Int.random(in: 1...3, using: &random),
                 laneWaitingCountMax: Int.random(in: 0...4, using: &random))
             var slots = SlotLine<String, String>(limits)

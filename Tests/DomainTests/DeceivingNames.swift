@@ -106,9 +106,11 @@ struct DeceivingNames {
     @Test(
         "have none elsewhere",
         arguments: [
-            "A\u{34F}nn", "A\u{FE0F}nn", "A\u{200D}B", "A\u{200C}B", "Ann\u{200D}", "\u{200D}Ann", "\u{FFF9}x", "x\u{FFFA}",
+            "A\u{34F}nn", "A\u{FE0F}nn", "A\u{200D}B", "A\u{200C}B", "Ann\u{200D}", "\u{200D}Ann", "\u{FFF9}x",
+            "x\u{FFFA}",
             "x\u{FFFB}y", "\u{200B}A", "A\u{AD}b", "A\u{2060}b", "A\u{FEFF}b", "A\u{3164}b", "A\u{115F}b", "A\u{17B4}b",
-            "A\u{180E}b", "A\u{180B}", "A\u{E0100}", "A\u{FE00}", "1\u{FE0F}", "1\u{FE0F}2", "A\u{2063}b", "A\u{1D173}b", "A\u{206A}b",
+            "A\u{180E}b", "A\u{180B}", "A\u{E0100}", "A\u{FE00}", "1\u{FE0F}", "1\u{FE0F}2", "A\u{2063}b",
+            "A\u{1D173}b", "A\u{206A}b",
             "א\u{200D}ב", "Аня\u{200C}", "李\u{200D}小", "한\u{200B}국",
             // Beside a letter of another script, twice, at the end of a word.
             "ع\u{200D}A", "A\u{200C}ع", "می\u{200C}\u{200C}رود", "علی\u{200C}", "علی\u{200C} رضا", "❤\u{FE0F}\u{FE0F}",
@@ -127,7 +129,8 @@ struct DeceivingNames {
         // Joiners and spacing marks do not begin a letter.
         for text in ["x\(marks(5))", "x\(marks(60))", "क\(marks(3))\u{93E}\(marks(2))", "\u{94D}ी\(marks(5))क"] {
             for refusal in refusals(text) {
-                #expect(refusal == "Must have at most 4 marks, such as accents, on a letter.", "\(refusal ?? "accepted")")
+                #expect(
+                    refusal == "Must have at most 4 marks, such as accents, on a letter.", "\(refusal ?? "accepted")")
             }
         }
         // Vietnamese, Hebrew with all its points, Arabic, Tibetan, Burmese, Thai, an accent that has no composed letter.

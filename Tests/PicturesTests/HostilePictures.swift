@@ -159,7 +159,8 @@ struct HostilePictures {
         let name = Array("name\0\0".utf8)
         #expect(try isKept(name + Self.stored(Self.profile)))
         #expect(try !isKept(name))
-        #expect(try !isKept([]) && !isKept(Self.html) && !isKept(Array("name".utf8) + [0, 1] + Self.stored(Self.profile)))
+        #expect(
+            try !isKept([]) && !isKept(Self.html) && !isKept(Array("name".utf8) + [0, 1] + Self.stored(Self.profile)))
         #expect(try !isKept(name + Self.stored(Self.profile) + [UInt8](repeating: 0, count: 512 * 1024)))
         let profile = Self.chunk("iCCP", name + Self.stored(Self.profile))
         #expect(
@@ -180,7 +181,8 @@ struct HostilePictures {
         let (profile, other) = (chunk("ICCP", Self.profile), chunk("ICCP", Self.html + Self.html))
         #expect(try cleaned(file(0x20, profile + pixels)) == file(0x20, profile + pixels))
         #expect(try cleaned(file(0x20, profile + other + profile + pixels + profile)) == file(0x20, profile + pixels))
-        for dirty in [other, chunk("ICCP", []), chunk("ICCP", Self.profile + [UInt8](repeating: 0, count: 512 * 1024))] {
+        for dirty in [other, chunk("ICCP", []), chunk("ICCP", Self.profile + [UInt8](repeating: 0, count: 512 * 1024))]
+        {
             #expect(try cleaned(file(0x30, dirty + pixels)) == file(0x10, pixels))
         }
     }
@@ -197,7 +199,8 @@ struct HostilePictures {
     func frameCounts() throws {
         func control(_ count: UInt32) -> [UInt8] { Self.chunk("acTL", count.bigEndianBytes + [0, 0, 0, 0]) }
         let end = Self.chunk("IDAT", [1]) + Self.chunk("IEND", [])
-        let picture = try CleanPicture(cleaning: Self.png(width: 8, height: 8, control(900) + control(1) + end + control(1)))
+        let picture = try CleanPicture(
+            cleaning: Self.png(width: 8, height: 8, control(900) + control(1) + end + control(1)))
         #expect(picture.header.frameCount == 900)
         #expect(picture.bytes == Self.png(width: 8, height: 8, control(900) + end))
     }
@@ -281,7 +284,8 @@ struct HostilePictures {
         #expect(try !CleanPicture(cleaning: jpeg).header.isDrawable)
         // Nothing is ever decompressed.
         // Of a compressed profile only the first bytes are read: here those of a profile, then a GiB of zeros.
-        let bomb = Self.chunk("iCCP", Array("a\0\0".utf8) + Self.stored(Self.profile) + [UInt8](repeating: 0, count: 100_000))
+        let bomb = Self.chunk(
+            "iCCP", Array("a\0\0".utf8) + Self.stored(Self.profile) + [UInt8](repeating: 0, count: 100_000))
         let zipBomb = Self.png(width: 8, height: 8, bomb + Self.chunk("IDAT", []) + Self.chunk("IEND", []))
         #expect(try cleaned(zipBomb) == zipBomb)
         let manyChunks = Self.png(

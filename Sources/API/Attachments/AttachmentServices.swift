@@ -36,7 +36,8 @@ package struct AttachmentServices: Sendable {
     package var cookieSeconds: Int
 
     package init(
-        check: @escaping @Sendable (AttachmentID, UserID) async -> Void = { _, _ in }, objects: (any ObjectAccess)? = nil,
+        check: @escaping @Sendable (AttachmentID, UserID) async -> Void = { _, _ in },
+        objects: (any ObjectAccess)? = nil,
         metrics: TransferMetrics = TransferMetrics(), usesTLS: Bool = false, publicURL: String? = nil,
         allowsOtherOrigins: Bool = false, sendsInterimAnswers: Bool = false,
         cookieSeconds: Int = 90 * 86_400

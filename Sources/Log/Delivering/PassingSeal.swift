@@ -60,7 +60,9 @@ struct PassingSeal {
         else { return nil }
         let at = Int64(bitPattern: Self.number(inside[..<Self.timeByteCount]))
         guard isRecent(at, now) else { return nil }
-        if latest.count >= Self.nodeCountMax, latest[sender] == nil { latest = latest.filter { isRecent($0.value.at, now) } }
+        if latest.count >= Self.nodeCountMax, latest[sender] == nil {
+            latest = latest.filter { isRecent($0.value.at, now) }
+        }
         latest[sender] = (number, at)
         return String(validating: inside[Self.timeByteCount...], as: UTF8.self)
     }

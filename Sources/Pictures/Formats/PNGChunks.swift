@@ -31,7 +31,8 @@ struct ChunkType: Equatable {
             // Transparent colours, background, and bits that matter.
             "tRNS": 0...256, "bKGD": 1...6, "sBIT": 1...4,
             // Colour space and density.
-            "gAMA": 4...4, "cHRM": 32...32, "sRGB": 1...1, "iCCP": 0...ColourProfile.byteCountMax, "cICP": 4...4, "mDCV": 24...24,
+            "gAMA": 4...4, "cHRM": 32...32, "sRGB": 1...1, "iCCP": 0...ColourProfile.byteCountMax, "cICP": 4...4,
+            "mDCV": 24...24,
             "cLLI": 8...8, "pHYs": 9...9,
             // Animation.
             "acTL": 8...8, "fcTL": 26...26, "fdAT": 4...Int(Int32.max),

@@ -81,7 +81,8 @@ final class AttachmentMetrics: Sendable {
             "Pictures with damaged headers. They are kept as files, with their metadata.", unreadable.value)
         text.counter(
             "parley_attachment_thumbnails_total",
-            "Thumbnails by outcome. `missing`: parley-thumbnailer is not installed. `limited`: the account has used its processor time.", thumbnails.samples("outcome"))
+            "Thumbnails by outcome. `missing`: parley-thumbnailer is not installed. `limited`: the account has used its processor time.",
+            thumbnails.samples("outcome"))
     }
 
     func writeSweep(to text: inout MetricsText) {

@@ -81,8 +81,10 @@ extension LineParser {
     /// As of a client's own thumbnail: everyone who sees the message decodes it.
     private static func check(thumbnail bytes: [UInt8], number: Int) throws(Invalid) {
         guard number == 0, bytes.count <= AttachmentSizes.thumbnailByteCountMax else {
-            throw Invalid("Must be 0: a thumbnail is one part of at most \(AttachmentSizes.thumbnailByteCountMax) bytes.")
-                .inside("n")
+            throw Invalid(
+                "Must be 0: a thumbnail is one part of at most \(AttachmentSizes.thumbnailByteCountMax) bytes."
+            )
+            .inside("n")
         }
         let types: [MediaType] = [.jpeg, .png, .webp]
         guard MediaType.sniff(bytes).map({ types.contains($0) }) == true,

@@ -159,7 +159,8 @@ struct PassingEvents {
     private func typing(_ user: UserID) -> PassingEvent {
         event(
             user,
-            #"{"type":"typing","thread_id":"\#(thread)","at":"2026-11-21T10:14:00.000Z","data":{"user_id" : "\#(user)"}}"#)
+            #"{"type":"typing","thread_id":"\#(thread)","at":"2026-11-21T10:14:00.000Z","data":{"user_id" : "\#(user)"}}"#
+        )
     }
 
     private func presence(_ user: UserID, _ rest: String = #""presence" : "online", "last_seen_at" : null"#) -> String {

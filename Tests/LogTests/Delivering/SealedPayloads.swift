@@ -64,10 +64,13 @@ struct SealedPayloads {
         #expect(try two.open(payload, now: start) == "text")
     }
 
-    @Test("that are garbage are dropped", arguments: [
-        "", "x", "n1\nx y {}", "{}", "ÄÖÜ", String(repeating: "A", count: 7999), String(repeating: "A", count: 100_000),
-        String(repeating: "AQ", count: 100), "\u{0}",
-    ])
+    @Test(
+        "that are garbage are dropped",
+        arguments: [
+            "", "x", "n1\nx y {}", "{}", "ÄÖÜ", String(repeating: "A", count: 7999),
+            String(repeating: "A", count: 100_000),
+            String(repeating: "AQ", count: 100), "\u{0}",
+        ])
     func garbage(payload: String) throws {
         var two = seal(2)
         #expect(try two.open(payload, now: start) == nil)
@@ -80,9 +83,11 @@ struct SealedPayloads {
         #expect(try two.open(payload, now: start) == nil)
     }
 
-    @Test("are dropped a minute before and after their time", arguments: [
-        (0, true), (59, true), (60, true), (61, false), (-60, true), (-61, false), (1_000_000_000, false),
-    ])
+    @Test(
+        "are dropped a minute before and after their time",
+        arguments: [
+            (0, true), (59, true), (60, true), (61, false), (-60, true), (-61, false), (1_000_000_000, false),
+        ])
     func age(seconds: Int64, isOpened: Bool) throws {
         var (one, two) = (seal(1), seal(2))
         let payload = try #require(try one.seal("text", now: start))

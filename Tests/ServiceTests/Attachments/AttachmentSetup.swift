@@ -86,7 +86,8 @@ struct AttachmentSetup {
     func account() async throws -> UserID {
         let id = UserID.make()
         _ = try await query(
-            "insert into users (id, username, username_key, name, created_at) values ('\(id)', '\(id)', '\(id)', 'V', now())")
+            "insert into users (id, username, username_key, name, created_at) values ('\(id)', '\(id)', '\(id)', 'V', now())"
+        )
         return id
     }
 

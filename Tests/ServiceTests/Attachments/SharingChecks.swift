@@ -32,7 +32,8 @@ struct SharingChecks {
                     for number in 0..<40 {
                         group.addTask {
                             let id = try await setup.upload(Array("file \(number)".utf8))
-                            await (number.isMultiple(of: 2) ? setup : other).checker.check(id, of: AttachmentSetup.owner)
+                            await (number.isMultiple(of: 2) ? setup : other).checker.check(
+                                id, of: AttachmentSetup.owner)
                         }
                     }
                     try await group.waitForAll()

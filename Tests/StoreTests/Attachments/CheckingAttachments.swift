@@ -118,7 +118,8 @@ struct CheckingAttachments {
             try await store.finishAttachment(job, AttachmentDatabase.checked([1], type: "application/pdf"))
             #expect(try await database.bytes(of: job.attachment, .thumbnail) == [])
             #expect(
-                try await database.sql("select thumbnail_is_own, thumbnail_digest, stored_bytes from attachments") == "f||1")
+                try await database.sql("select thumbnail_is_own, thumbnail_digest, stored_bytes from attachments")
+                    == "f||1")
             for (type, isTaken) in [("application/pdf", false), ("video/mp4", true), ("image/heic", true)] {
                 let file = try await database.attachment(of: owner, type: type)
                 do {

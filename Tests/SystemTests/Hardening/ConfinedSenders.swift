@@ -26,7 +26,8 @@ extension SystemTests {
                 let name = TestCluster.databaseName(nodes.database)
                 try await cluster.psql("create role shop login in role parley_sender", database: name)
                 return Stage(
-                    cluster: cluster, nodes: nodes, shop: nodes.database.replacing("user='parley'", with: "user='shop'"),
+                    cluster: cluster, nodes: nodes,
+                    shop: nodes.database.replacing("user='parley'", with: "user='shop'"),
                     superuser: cluster.superuserConninfo(database: name))
             }
 
@@ -78,7 +79,8 @@ extension SystemTests {
                 let id = try await client.sent("Hello", in: pair.thread, as: pair.ann)
                 let message = "/v1/threads/\(pair.thread)/messages/\(id)"
                 #expect(
-                    try await client.call("PATCH", message, ["payload": ["text": "edited"]], as: pair.ann).status == 200)
+                    try await client.call("PATCH", message, ["payload": ["text": "edited"]], as: pair.ann).status == 200
+                )
                 #expect(try await client.delete("\(message)?for=everyone", as: pair.ann).status == 204)
                 #expect(try await client.put("/v1/users/me/blocks/\(other.id)", [:], as: pair.ben).status == 204)
                 let push: JSON = ["platform": "fcm", "token": "abc"]
@@ -100,7 +102,8 @@ extension SystemTests {
                     conninfo: stage.shop)
                 #expect(try await poll.text.contains("needle"))
                 try await eventually("the message is found") {
-                    try await client.get("/v1/search?q=needle", as: pair.ben).json["results"].items.count == 1 ? true : nil
+                    try await client.get("/v1/search?q=needle", as: pair.ben).json["results"].items.count == 1
+                        ? true : nil
                 }
                 let third = try await Node.start(database: stage.nodes.database, settings: Self.settings)
                 try await third.stop()
@@ -118,7 +121,8 @@ extension SystemTests {
                 {"type":"typing","thread_id":"\(pair.thread)","at":"2026-11-21T10:14:00.000Z","data":{"user_id" : "\(pair.ann.id)"}}
                 """
             let payloads = [
-                "x", "999999999999 x", "9223372036854775807 FORGED", "-1", "FORGED", "FORGED\n\(pair.ann.id) \(pair.thread) \(event)",
+                "x", "999999999999 x", "9223372036854775807 FORGED", "-1", "FORGED",
+                "FORGED\n\(pair.ann.id) \(pair.thread) \(event)",
                 "FORGED\n\(pair.ann.id) \(pair.thread) \(typing)", "FORGED\n\(pair.ann.id) \(pair.thread) }}]]FORGED",
             ]
             let large = ["repeat('AQAB', 1900)", "repeat('FORGED', 1300)"]
@@ -179,8 +183,12 @@ extension SystemTests {
             try await used.value
             polled.cancel()
             let answers = try await polled.value
-            for foreign in ["FORGED", "AQAB", "}}]]"] { #expect(!answers.contains { $0.contains(foreign) }, "\(foreign)") }
-            #expect(answers.contains { $0.contains("\"typing\"") } && answers.contains { $0.contains("\"real\"") }, "\(answers)")
+            for foreign in ["FORGED", "AQAB", "}}]]"] {
+                #expect(!answers.contains { $0.contains(foreign) }, "\(foreign)")
+            }
+            #expect(
+                answers.contains { $0.contains("\"typing\"") } && answers.contains { $0.contains("\"real\"") },
+                "\(answers)")
             for node in [nodes.a, nodes.b] { #expect(try await node.metric("parley_log_gaps_total") == 0) }
         }
 

@@ -52,7 +52,9 @@ struct TimelineScreen: Screen {
             if selected.unsent != nil { return [Hint("r", "retry"), Hint("d", "discard"), Hint("Esc", "write")] }
             let files = selected.message?.attachments ?? []
             let isCut = selected.message.map { MessageText.isLong($0) && !whole.contains($0.id) } ?? false
-            return (isCut ? [Hint("m", "more")] : []) + [Hint("r", "reply"), Hint("+", "react"), Hint("e", "edit"), Hint("d", "delete")]
+            return (isCut ? [Hint("m", "more")] : []) + [
+                Hint("r", "reply"), Hint("+", "react"), Hint("e", "edit"), Hint("d", "delete"),
+            ]
                 + (files.isEmpty ? [] : [Hint("s", "save")])
                 + (files.contains { $0.width != nil } ? [Hint("v", "view")] : [])
                 + [Hint("u", "unread"), Hint("↑↓", "move"), Hint("Esc", "write")]
@@ -188,7 +190,9 @@ struct TimelineScreen: Screen {
         case .character("v"):
             return message.attachments.first { $0.width != nil }.map { [.showPicture($0)] } ?? []
         case .character("m"):
-            guard MessageText.isLong(message), let index = entries.firstIndex(where: { $0.id == selection }) else { break }
+            guard MessageText.isLong(message), let index = entries.firstIndex(where: { $0.id == selection }) else {
+                break
+            }
             let before = content(surroundings).height(index)
             whole.insert(message.id)
             // What was in the window stays there.
