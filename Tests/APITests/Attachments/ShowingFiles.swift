@@ -171,7 +171,7 @@ struct ShowingFiles {
         #expect(put.status == 200 && put["thumbnail"] == .bool(true))
         #expect(try await ann.client.append([2], to: id, at: 1, isComplete: true).status == 201)
         let info = try await ann.client.get("/v1/attachments/\(id)/info")
-        #expect(info["thumbnail"] == .bool(false) && info.string("state") == "ready")
+        #expect(try info["thumbnail"] == .bool(false) && info.string("state") == "ready")
         #expect(try await ann.client.get("/v1/attachments/\(id)/thumbnail").status == 404)
     }
 
