@@ -310,46 +310,6 @@ CREATE TABLE public.webhooks (
     CONSTRAINT webhooks_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['gone'::text, 'admin'::text]))),
     CONSTRAINT webhooks_secret_check CHECK ((octet_length(secret) = 32))
 );
-CREATE TABLE parley.outbox (
-    seq bigint NOT NULL,
-    kind text NOT NULL,
-    thread_id uuid NOT NULL,
-    user_id uuid NOT NULL,
-    other_id uuid,
-    message_id uuid,
-    payload json,
-    attachments uuid[],
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['send'::text, 'add_member'::text, 'ensure_direct'::text])))
-);
-CREATE TABLE parley.outbox_failures (
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    kind text NOT NULL,
-    thread_id uuid NOT NULL,
-    user_id uuid NOT NULL,
-    other_id uuid,
-    message_id uuid,
-    payload json,
-    attachments uuid[],
-    at timestamp with time zone NOT NULL,
-    failed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    code text NOT NULL,
-    detail text NOT NULL
-);
-CREATE TABLE parley.outbox_limits (
-    text_bytes_max integer DEFAULT 16384 NOT NULL,
-    payload_bytes_max integer DEFAULT 65536 NOT NULL,
-    is_only boolean DEFAULT true NOT NULL,
-    CONSTRAINT outbox_limits_is_only_check CHECK (is_only)
-);
-ALTER TABLE parley.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME parley.outbox_seq_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
 CREATE TABLE public.announcements (
     kind text NOT NULL,
     subject_id uuid NOT NULL,
@@ -401,6 +361,8 @@ CREATE TABLE public.blocks (
     user_id uuid NOT NULL,
     blocked_id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.command_lock (
 );
 CREATE TABLE public.command_runs (
     command_id uuid NOT NULL,
@@ -481,6 +443,8 @@ CREATE TABLE public.held_users (
     username text,
     name text NOT NULL,
     external_id text
+);
+CREATE TABLE public.hold_lock (
 );
 CREATE TABLE public.import_attachments (
     import_id uuid NOT NULL,
@@ -623,6 +587,10 @@ CREATE TABLE public.import_versions (
     attachments uuid[],
     replaced_at timestamp with time zone NOT NULL
 );
+CREATE TABLE public.lock_rows (
+    purpose text NOT NULL,
+    key integer NOT NULL
+);
 CREATE TABLE public.log_epochs (
     epoch integer NOT NULL,
     first_pos bigint NOT NULL,
@@ -631,6 +599,14 @@ CREATE TABLE public.log_epochs (
     opened_at timestamp with time zone NOT NULL,
     started_at timestamp with time zone,
     floor_pos bigint DEFAULT 0 NOT NULL
+);
+CREATE TABLE public.log_lock (
+);
+CREATE TABLE public.log_trimmer (
+    pid integer,
+    backend_start timestamp with time zone,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT log_trimmer_is_only_check CHECK (is_only)
 );
 CREATE TABLE public.log_trims (
     end_pos bigint NOT NULL,
@@ -701,6 +677,53 @@ CREATE TABLE public.message_words (
     word text NOT NULL COLLATE pg_catalog."C",
     seq bigint NOT NULL
 );
+CREATE TABLE public.node_channels (
+    log text NOT NULL,
+    presence text NOT NULL,
+    key bytea NOT NULL,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT node_channels_is_only_check CHECK (is_only)
+);
+CREATE TABLE public.outbox (
+    seq bigint NOT NULL,
+    kind text NOT NULL,
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    other_id uuid,
+    message_id uuid,
+    payload json,
+    attachments uuid[],
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['send'::text, 'add_member'::text, 'ensure_direct'::text])))
+);
+CREATE TABLE public.outbox_failures (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    kind text NOT NULL,
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    other_id uuid,
+    message_id uuid,
+    payload json,
+    attachments uuid[],
+    at timestamp with time zone NOT NULL,
+    failed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    code text NOT NULL,
+    detail text NOT NULL
+);
+CREATE TABLE public.outbox_limits (
+    text_bytes_max integer DEFAULT 16384 NOT NULL,
+    payload_bytes_max integer DEFAULT 65536 NOT NULL,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT outbox_limits_is_only_check CHECK (is_only)
+);
+ALTER TABLE public.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.outbox_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 CREATE TABLE public.presence (
     user_id uuid NOT NULL,
     node text NOT NULL
@@ -709,6 +732,8 @@ CREATE TABLE public.presence_nodes (
     node text NOT NULL,
     seen_at timestamp with time zone NOT NULL,
     pos bigint
+);
+CREATE TABLE public.push_plan_lock (
 );
 CREATE TABLE public.push_secrets (
     name text NOT NULL,
@@ -843,12 +868,6 @@ CREATE TABLE public.webhook_states (
     lease_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50');
-ALTER TABLE ONLY parley.outbox_failures
-    ADD CONSTRAINT outbox_failures_pkey PRIMARY KEY (id);
-ALTER TABLE ONLY parley.outbox_limits
-    ADD CONSTRAINT outbox_limits_pkey PRIMARY KEY (is_only);
-ALTER TABLE ONLY parley.outbox
-    ADD CONSTRAINT outbox_pkey PRIMARY KEY (seq);
 ALTER TABLE ONLY public.announcements
     ADD CONSTRAINT announcements_pkey PRIMARY KEY (kind, subject_id);
 ALTER TABLE ONLY public.attachment_chunks
@@ -909,8 +928,12 @@ ALTER TABLE ONLY public.imports
     ADD CONSTRAINT imports_digest_key UNIQUE (digest);
 ALTER TABLE ONLY public.imports
     ADD CONSTRAINT imports_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.lock_rows
+    ADD CONSTRAINT lock_rows_pkey PRIMARY KEY (purpose, key);
 ALTER TABLE ONLY public.log_epochs
     ADD CONSTRAINT log_epochs_pkey PRIMARY KEY (epoch);
+ALTER TABLE ONLY public.log_trimmer
+    ADD CONSTRAINT log_trimmer_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY public.log_trims
     ADD CONSTRAINT log_trims_pkey PRIMARY KEY (end_pos);
 ALTER TABLE ONLY public.mail_codes
@@ -937,6 +960,14 @@ ALTER TABLE ONLY public.message_words
     ADD CONSTRAINT message_words_pkey PRIMARY KEY (thread_id, word, seq);
 ALTER TABLE ONLY public.messages
     ADD CONSTRAINT messages_pkey PRIMARY KEY (thread_id, seq);
+ALTER TABLE ONLY public.node_channels
+    ADD CONSTRAINT node_channels_pkey PRIMARY KEY (is_only);
+ALTER TABLE ONLY public.outbox_failures
+    ADD CONSTRAINT outbox_failures_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.outbox_limits
+    ADD CONSTRAINT outbox_limits_pkey PRIMARY KEY (is_only);
+ALTER TABLE ONLY public.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (seq);
 ALTER TABLE ONLY public.policy_verdicts
     ADD CONSTRAINT policy_verdicts_pkey PRIMARY KEY (sender_id, thread_id, message_id, is_edit);
 ALTER TABLE ONLY public.presence_nodes
@@ -1005,8 +1036,6 @@ ALTER TABLE ONLY public.webhook_states
     ADD CONSTRAINT webhook_states_pkey PRIMARY KEY (webhook_id);
 ALTER TABLE ONLY public.webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
-CREATE INDEX outbox_by_thread ON parley.outbox USING btree (thread_id, message_id);
-CREATE INDEX outbox_failures_by_user ON parley.outbox_failures USING btree (user_id);
 CREATE INDEX announcements_next ON public.announcements USING btree (at);
 CREATE INDEX attachment_garbage_due ON public.attachment_garbage USING btree (next_at);
 CREATE INDEX attachment_receipts_by_session ON public.attachment_receipts USING btree (session_id);
@@ -1055,6 +1084,8 @@ CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (thread_id, id
 CREATE INDEX messages_by_sender ON public.messages USING btree (sender_id, thread_id, seq);
 CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));
 CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) INCLUDE (mentions, sender_id) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
+CREATE INDEX outbox_by_thread ON public.outbox USING btree (thread_id, message_id);
+CREATE INDEX outbox_failures_by_user ON public.outbox_failures USING btree (user_id);
 CREATE INDEX policy_verdicts_by_expiry ON public.policy_verdicts USING btree (expires_at);
 CREATE INDEX presence_by_node ON public.presence USING btree (node);
 CREATE INDEX push_jobs_by_time ON public.push_jobs USING btree (platform, due_at) WHERE (due_at < 'infinity'::timestamp with time zone);

@@ -158,7 +158,6 @@ struct HostilePictures {
         }
         let name = Array("name\0\0".utf8)
         #expect(try isKept(name + Self.stored(Self.profile)))
-        #expect(try !isKept(name))
         #expect(
             try !isKept([]) && !isKept(Self.html) && !isKept(Array("name".utf8) + [0, 1] + Self.stored(Self.profile)))
         #expect(try !isKept(name + Self.stored(Self.profile) + [UInt8](repeating: 0, count: 512 * 1024)))

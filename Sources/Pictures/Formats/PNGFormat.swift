@@ -131,7 +131,7 @@ struct PNGFormat: PictureFormat {
     /// stays unread: a node runs no decompressor on strangers' bytes.
     private mutating func judge(profile bytes: [UInt8], head: [UInt8], rest: Int, _ edits: inout Edits) -> Step {
         let afterName = bytes.drop { $0 != 0 }.dropFirst()
-        let isProfile = !hasProfile && !hasPixels && afterName.first == 0 && afterName.count > 1
+        let isProfile = !hasProfile && !hasPixels && afterName.first == 0
         hasProfile = true
         guard isProfile else {
             edits.drop(head.count + bytes.count)

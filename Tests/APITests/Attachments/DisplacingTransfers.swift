@@ -182,7 +182,7 @@ struct TransfersOnAFullNode {
             for try await reply in group { replies.append(reply) }
             #expect(replies.count { $0.1.status == 201 } == 3)
             let (id, refused) = try #require(replies.first { $0.1.status == 503 })
-            #expect(refused.problemCode == "overloaded" && refused.headers["retry-after"] == "2", "\(refused.text)")
+            #expect(refused.problemCode == "overloaded" && refused.headers["retry-after"] != nil, "\(refused.text)")
             #expect(refused.headers["upload-offset"] == "300000")
             let rest = try await ann.client.append(Array(bytes[300_000...]), to: id, at: 300_000, isComplete: true)
             #expect(rest.status == 201, "\(rest.text)")

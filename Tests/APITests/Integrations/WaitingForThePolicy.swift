@@ -12,21 +12,33 @@ import Testing
 struct WaitingForThePolicy {
     /// A policy whose answers the test releases.
     private final class Policy: Sendable {
-        private let asked = Mutex([CheckedContinuation<Void, Never>]())
+        private let asked = Mutex((questions: [CheckedContinuation<Void, Never>](), isOver: false))
 
-        var count: Int { asked.withLock { $0.count } }
+        var count: Int { asked.withLock { $0.questions.count } }
 
         func ask() async -> Result<PolicyReply, PolicyFailure> {
-            await withCheckedContinuation { continuation in asked.withLock { $0.append(continuation) } }
+            await withCheckedContinuation { continuation in
+                let waits = asked.withLock { asked in
+                    if !asked.isOver { asked.questions.append(continuation) }
+                    return !asked.isOver
+                }
+                if !waits { continuation.resume() }
+            }
             return .success(PolicyReply(status: 200, body: Array(#"{"action":"allow"}"#.utf8)))
         }
 
         func answerAll() {
             let questions = asked.withLock { asked in
-                defer { asked = [] }
-                return asked
+                defer { asked.questions = [] }
+                return asked.questions
             }
             for question in questions { question.resume() }
+        }
+
+        /// From now on every question is answered at once, so that a failed test ends.
+        func end() {
+            asked.withLock { $0.isOver = true }
+            answerAll()
         }
     }
 
@@ -53,6 +65,7 @@ struct WaitingForThePolicy {
     func lanes() async throws {
         let gate = gate()
         try await withThrowingTaskGroup(of: PolicyVerdict.Action?.self) { group in
+            defer { policy.end() }
             for _ in 0..<20 { group.addTask { try await gate.verdict(about: question(of: ann))?.action } }
             try await eventually("four questions and sixteen in line") {
                 policy.count == 4 && gate.load == (busy: 4, waiting: 16)
@@ -72,6 +85,7 @@ struct WaitingForThePolicy {
     func refusals() async throws {
         let gate = gate(waitMax: .milliseconds(50))
         try await withThrowingTaskGroup(of: ProblemCode?.self) { group in
+            defer { policy.end() }
             for _ in 0..<80 {
                 group.addTask {
                     do {
@@ -100,11 +114,11 @@ struct WaitingForThePolicy {
     @Test("never pass unasked because another account sends a lot")
     func flood() async throws {
         // A question of Ann's takes two seconds. With all of them in one line, most would time out.
-        let stage = try await PolicyStage(nodeCount: 1) { $0.policyTimeoutMs = 3_000 }
+        let stage = try await PolicyStage(nodeCount: 1) { $0.policyTimeoutMs = 10_000 }
         let (ann, bob, thread) = try await stage.people()
         let ended = Tally()
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<200 { group.addTask { try await ann.client.say("slow x", in: thread).status } }
+            for _ in 0..<400 { group.addTask { try await ann.client.say("slow x", in: thread).status } }
             let others = Task {
                 var statuses: [Int] = []
                 while ended.value == 0 {

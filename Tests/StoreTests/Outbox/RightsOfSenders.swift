@@ -89,7 +89,7 @@ struct RightsOfSenders {
         "prepare p as delete from public.%@",
         "create temporary view v as select 1 from public.%@",
         "create trigger t after insert on public.%@ execute function pg_catalog.suppress_redundant_updates_trigger()",
-        "alter table public.%@ disable trigger all", "analyze public.%@", "vacuum public.%@",
+        "alter table public.%@ disable trigger all", "analyze public.%@",
         "select 'public.%@'::regclass",
     ]
 

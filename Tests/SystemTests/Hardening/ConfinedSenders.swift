@@ -2,6 +2,7 @@
 // LISTEN and NOTIFY.
 
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -36,14 +37,15 @@ extension SystemTests {
                 await cluster.close()
             }
 
-            /// Runs `body` while the role holds every advisory lock that Parley has ever used, and some of each kind with two
-            /// keys.
+            /// Runs `body` while the role holds every advisory lock that Parley has ever used, and some of each kind with
+            /// two keys.
             func whileLocksAreHeld(_ body: () async throws -> Void) async throws {
                 let holder = Task {
                     try await Psql.run(
                         """
                         select count(pg_advisory_lock(7266000 + n)) from generate_series(0, 99) n;
-                        select count(pg_advisory_lock(7266000 + n, k)) from generate_series(0, 9) n, generate_series(0, 99) k;
+                        select count(pg_advisory_lock(7266000 + n, k)) from generate_series(0, 9) n,
+                            generate_series(0, 99) k;
                         \(Psql.sleep)
                         """, conninfo: shop)
                 }
@@ -88,8 +90,9 @@ extension SystemTests {
                 #expect(try await client.put("/v1/admin/consumers/x", [:], as: Self.admin).status == 201)
                 let hook: JSON = ["url": "http://127.0.0.1:9/x"]
                 #expect(try await client.post("/v1/admin/webhooks", hook, as: Self.admin).status == 201)
-                let command: JSON = ["word": "x", "url": "http://127.0.0.1:9/x", "name": "X", "description": "x"]
-                #expect(try await client.post("/v1/admin/commands", command, as: Self.admin).status == 201)
+                let command: JSON = ["word": "/x", "url": "http://127.0.0.1:9/x", "name": "X"]
+                let made = try await client.post("/v1/admin/commands", command, as: Self.admin)
+                #expect(made.status == 201, "\(made)")
                 let hold: JSON = ["name": "x", "reason": "x", "user_id": .string(other.id)]
                 #expect(try await client.post("/v1/admin/holds", hold, as: Self.admin).status == 201)
                 _ = try await client.logIn(again: pair.ben)
@@ -118,7 +121,8 @@ extension SystemTests {
                 "sender":{"id":"\(pair.ann.id)","name":"Boss"},"payload":{"text":"FORGED please pay"}}}
                 """
             let typing = """
-                {"type":"typing","thread_id":"\(pair.thread)","at":"2026-11-21T10:14:00.000Z","data":{"user_id" : "\(pair.ann.id)"}}
+                {"type":"typing","thread_id":"\(pair.thread)","at":"2026-11-21T10:14:00.000Z",\
+                "data":{"user_id" : "\(pair.ann.id)"}}
                 """
             let payloads = [
                 "x", "999999999999 x", "9223372036854775807 FORGED", "-1", "FORGED",
@@ -133,7 +137,7 @@ extension SystemTests {
                     v_end timestamptz := clock_timestamp() + \(milliseconds) * interval '1 ms';
                     v_count int := 0;
                     v_payloads text[] := array[\(list)];
-                    v_channels text[] := array[\(channels.map { "'\($0)'" }.joined(separator: ", "))];
+                    v_channels text[] := array[\(channels.map { "'\($0)'" }.joined(separator: ", "))]::text[];
                 begin
                     while clock_timestamp() < v_end loop
                         -- Equal payloads of one transaction are sent once.
@@ -154,9 +158,10 @@ extension SystemTests {
             let pair = try await Pair(nodes.a.client)
             let others = try await OtherUsers.join(nodes.a)
             let cursor = try await nodes.b.client.cursor(of: pair.ben)
+            let isOver = Flag()
             let polled = Task {
                 var (answers, cursor) = ([String](), cursor)
-                while !Task.isCancelled {
+                while !isOver.isSet {
                     let answer = try await nodes.b.client.sync(pair.ben, from: cursor, wait: 1)
                     try #require(answer.status == 200, "\(answer)")
                     cursor = try #require(answer.json["cursor"].string, "\(answer)")
@@ -165,31 +170,43 @@ extension SystemTests {
                 return answers
             }
             let used = Task {
-                while !Task.isCancelled {
+                while !isOver.isSet {
                     _ = try await nodes.b.client.logIn(again: pair.ben)
                     let typing = "/v1/threads/\(pair.thread)/typing"
                     try #require(try await nodes.a.client.put(typing, [:], as: pair.ann).status == 204)
                     _ = try await nodes.a.client.sent("real", in: pair.thread, as: pair.ann)
-                    try? await Task.sleep(for: .milliseconds(300))
+                    try await Task.sleep(for: .milliseconds(300))
                 }
             }
-            let notice = try await others.notice(connectionCount: 2) { _, lane in
-                try await Psql.run(
-                    Self.flood(channels, pair, milliseconds: 500, perCommit: lane == 0 ? 1 : 500), conninfo: shop)
+            func notice(_ name: String, _ channels: [String]) async throws -> Notice {
+                let notice = try await others.notice(connectionCount: 2) { _, lane in
+                    try await Psql.run(
+                        Self.flood(channels, pair, milliseconds: 500, perCommit: lane == 0 ? 1 : 500), conninfo: shop)
+                }
+                print("attack: \(name): \(notice), ratio \(String(format: "%.2f", notice.ratio))")
+                return notice
             }
-            print("attack: \(name): \(notice), ratio \(String(format: "%.2f", notice.ratio))")
+            // On a machine of two cores the loops themselves cost others their time.
+            _ = try await notice("loops without a notification", [])
+            let notice = try await notice(name, channels)
             #expect(notice.during.refusedCount == 0 && notice.roundCount > 0, "\(notice)")
-            used.cancel()
+            isOver.set()
             try await used.value
-            polled.cancel()
             let answers = try await polled.value
             for foreign in ["FORGED", "AQAB", "}}]]"] {
                 #expect(!answers.contains { $0.contains(foreign) }, "\(foreign)")
             }
-            #expect(
-                answers.contains { $0.contains("\"typing\"") } && answers.contains { $0.contains("\"real\"") },
-                "\(answers)")
+            for real in ["\"typing\"", "\"real\""] {
+                #expect(answers.contains { $0.contains(real) }, "\(real) in \(answers)")
+            }
             for node in [nodes.a, nodes.b] { #expect(try await node.metric("parley_log_gaps_total") == 0) }
+        }
+
+        /// Set once, by one task, and read by others.
+        private final class Flag: Sendable {
+            private let value = Atomic(false)
+            var isSet: Bool { value.load(ordering: .relaxed) }
+            func set() { value.store(true, ordering: .relaxed) }
         }
 
         @Test("floods the channels that it can name, with garbage and forged events")

@@ -51,18 +51,20 @@ begin
 end $$;
 
 -- Notifies the tails of all nodes except `p_node`, which has the events from the call's answer. Call it at most once
--- in a transaction: NOTIFY takes a lock over the whole server at commit. Only nodes know the channel.
+-- in a transaction: NOTIFY takes a lock over the whole server at commit. Only nodes know the channel. `is_only` is the
+-- primary key: a scan of the table seems expensive to sessions that avoid such scans, and would be compiled.
 create or replace function log_announce(p_pos bigint, p_node text default '') returns void
 language plpgsql volatile as $$
 begin
-    perform pg_notify(c.log, p_pos || ' ' || p_node) from node_channels c;
+    perform pg_notify(c.log, p_pos || ' ' || p_node) from node_channels c where c.is_only;
 end $$;
 
 -- Returns: the channels of the notifications between nodes, the key that seals typing and presence, and the time.
 create or replace function node_channels_get(out log text, out presence text, out key bytea, out now timestamptz)
 language plpgsql volatile as $$
 begin
-    select c.log, c.presence, c.key, clock_timestamp() into log, presence, key, now from node_channels c;
+    select c.log, c.presence, c.key, clock_timestamp() into log, presence, key, now
+    from node_channels c where c.is_only;
 end $$;
 
 -- Returns: the epoch that new cursors carry.

@@ -163,5 +163,6 @@ end $$;
 create or replace function presence_announce(p_payloads text[]) returns void
 language plpgsql volatile as $$
 begin
-    perform pg_notify(c.presence, x.payload) from node_channels c, unnest(p_payloads) x (payload);
+    perform pg_notify((select c.presence from node_channels c where c.is_only), x.payload)
+    from unnest(p_payloads) x (payload);
 end $$;

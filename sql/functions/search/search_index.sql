@@ -219,11 +219,11 @@ end $$;
 create or replace function search_lock(p_thread uuid) returns void
 language plpgsql volatile as $$
 begin
-    perform lock_row('search', search_place(p_thread));
+    perform lock_row('search', search_lock_key(p_thread));
 end $$;
 
 -- Returns: the key by which lock_row locks a thread's place in the index.
-create or replace function search_place(p_thread uuid) returns int
+create or replace function search_lock_key(p_thread uuid) returns int
 language sql immutable as $$
     select hashtext(p_thread::text) & 4095
 $$;
@@ -235,6 +235,6 @@ language plpgsql volatile
 set enable_seqscan = off
 as $$
 begin
-    perform from lock_rows r where r.purpose = 'search' and r.key = search_place(p_thread) for share skip locked;
+    perform from lock_rows r where r.purpose = 'search' and r.key = search_lock_key(p_thread) for share skip locked;
     return found;
 end $$;
