@@ -1,15 +1,8 @@
 // Commits answers and events of the server to the store.
 
-import { foldAccount, foldEvents, foldInbox, foldMembers, foldMessage, foldPage, foldReload } from '../state/fold.js';
+import { foldEvents, foldInbox, foldMembers, foldMessage, foldPage } from '../state/fold.js';
 import { lacksLastMessage } from '../state/thread.js';
-import {
-    answerVersion,
-    applyChanges,
-    countVersions,
-    raiseAllVersions,
-    readerOf,
-    recordTables,
-} from '../store/records.js';
+import { answerVersion, applyChanges, countVersions, readerOf, recordTables } from '../store/records.js';
 import { forgetReadMarks } from './read-marks.js';
 
 /** @typedef {import('../store/schema.js').Store} Store */
@@ -17,7 +10,6 @@ import { forgetReadMarks } from './read-marks.js';
 /** @typedef {import('../store/schema.js').Transaction} Transaction */
 /** @typedef {import('../state/records.js').Reader} Reader */
 /** @typedef {import('../state/records.js').Changes} Changes */
-/** @typedef {import('../state/records.js').Account} Account */
 /** @typedef {import('../http/http.js').HTTP} HTTP */
 /** @typedef {import('../types.js').Thread} Thread */
 /** @typedef {import('../types.js').Message} Message */
@@ -46,24 +38,6 @@ export function commitEvents(store, { events, cursor }, before, userID) {
             tx.put('meta', { key: 'unknown', value: [...await unknownOf(tx), ...changes.unknownThreads] });
         }
         return { unknown: changes.unknownThreads, lacking: lacking.map(([id]) => id) };
-    });
-}
-
-/** Commits a whole inbox: at the first start, and after the cursor has expired.
- * @param {Store} store
- * @param {{threads: Thread[], cursor: string, account: Account, staleIDs: string[]}} answers `staleIDs`: threads whose
- * stored messages cannot be trusted */
-export function commitReload(store, { threads, cursor, account, staleIDs }) {
-    return store.write(recordTables, async (tx) => {
-        applyChanges(tx, await foldAccount(account, readerOf(tx)));
-        const changes = await foldReload(threads, staleIDs, readerOf(tx));
-        applyChanges(tx, changes);
-        raiseAllVersions(tx);
-        await forgetReadMarks(tx, changes.threads);
-        tx.put('meta', { key: 'cursor', value: cursor });
-        // The inbox has every thread of the user.
-        tx.delete('meta', 'unknown');
-        tx.publish('inbox');
     });
 }
 

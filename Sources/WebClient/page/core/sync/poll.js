@@ -3,12 +3,10 @@
 import { BackOff, forever, sleep } from '../http/back-off.js';
 import { Problem, problemOf } from '../http/problem.js';
 import { lacksLastMessage } from '../state/thread.js';
-import { commitEvents, commitReload, commitThread, fetchPage, unknownOf } from './commit.js';
+import { commitEvents, commitThread, fetchPage, unknownOf } from './commit.js';
 
 /** @typedef {import('../types.js').Connection} Connection */
 /** @typedef {import('../state/records.js').Event} Event */
-/** @typedef {import('../state/records.js').Account} Account */
-/** @typedef {import('../types.js').Thread} Thread */
 
 const waitSeconds = 25;
 
@@ -153,49 +151,11 @@ export class Poll {
         if (shown.length > 0) this.#onPassing(shown);
     }
 
-    /** Loads the whole inbox and the account.
-     * @param {string | null} expired the cursor that the server refused; null at the first start
+    /** @param {string | null} expired the cursor that the server refused; null at the first start
      * @param {AbortSignal} signal */
     async #load(expired, signal) {
-        const threads = [];
-        let cursor;
-        for await (const answer of this.#http.pages('/v1/inbox')) {
-            // Events after the first page's cursor may be in the later pages already; the reducer recognises them.
-            cursor ??= answer.cursor;
-            threads.push(...answer.threads);
-            if (signal.aborted) return;
-        }
-        // Everything else is read after the cursor: no event follows for a change that is older than the cursor.
-        const [account, staleIDs] = await Promise.all([
-            this.#readAccount(),
-            expired === null ? [] : this.#staleIDs(expired, threads, signal),
-        ]);
-        await commitReload(this.#store, { threads, cursor, account, staleIDs });
-    }
-
-    /** Returns the threads whose stored messages cannot be trusted. The expired cursor is asked again after the inbox: the
-     * first refusal does not name threads that changed between it and the inbox.
-     * @param {string} expired
-     * @param {Thread[]} threads
-     * @param {AbortSignal} signal
-     * @returns {Promise<string[]>} */
-    async #staleIDs(expired, threads, signal) {
-        try {
-            await this.#http.call('GET', '/v1/sync', { query: { cursor: expired, wait: 0, limit: 1 }, signal });
-            // The cursor was expired, and now it is not: nothing is certain.
-            return threads.map(({ id }) => id);
-        } catch (error) {
-            const problem = problemOf(error);
-            if (problem.status !== 410) throw error;
-            return problem.body.threads.map((/** @type {{id: string}} */ { id }) => id);
-        }
-    }
-
-    /** @returns {Promise<Account>} */
-    async #readAccount() {
-        const user = await this.#http.get('/v1/users/me');
-        const blocks = await this.#http.list('/v1/users/me/blocks', 'blocks');
-        return { user, blocked: blocks.map((/** @type {any} */ { user }) => user.id) };
+        const { reload } = await import('./reload.js');
+        await reload(this.#http, this.#store, expired, signal);
     }
 
     /** After the first answer: what an earlier run could not finish.
