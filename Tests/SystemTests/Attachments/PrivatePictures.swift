@@ -40,7 +40,9 @@ extension SystemTests {
             let connection = Connection(nodes.a.address)
             let directory = try TemporaryDirectory()
             for name in ["orientation-6.jpg", "texts.png", "with-lossy.webp"] {
-                let id = try await connection.uploaded(Data("x".utf8), as: ann)["id"].string ?? ""
+                // A box that says MP4.
+                let film = Data([0, 0, 0, 16] + Array("ftypisom".utf8) + [0, 0, 2, 0])
+                let id = try await connection.uploaded(film, as: ann)["id"].string ?? ""
                 let put = try await connection.transfer(
                     "PUT", Attachments.path(id, "/thumbnail"), try await TestPictures.shared()[name], as: ann)
                 #expect(put.status < 300, "\(name): \(put)")
