@@ -15,7 +15,7 @@ struct DownloadingFiles {
             for (name, value) in [
                 ("content-length", "\(html.count)"), ("content-type", "application/octet-stream"),
                 ("etag", "\"\(hexadecimalDigest(html))\""), ("accept-ranges", "bytes"),
-                ("cache-control", "private, max-age=86400"), ("x-content-type-options", "nosniff"),
+                ("cache-control", "private, max-age=31536000, immutable"), ("x-content-type-options", "nosniff"),
                 ("content-security-policy", "sandbox; default-src 'none'"), ("referrer-policy", "no-referrer"),
                 // The tests' node has an origin of another site.
                 ("cross-origin-resource-policy", "cross-origin"),

@@ -152,29 +152,6 @@ struct ShowingFiles {
         #expect(counted == "1000")
     }
 
-    @Test("has no thumbnail of a file that is neither picture nor film")
-    func thumbnailsOfTexts() async throws {
-        let ann = try await Person.make("Ann")
-        for (bytes, status) in [
-            (someBytes(100), 422), (Array("%PDF-1.4\n".utf8), 422), (Array(onePixel.prefix(40)), 422), (onePixel, 200),
-        ] {
-            let id = try await ann.file(bytes)
-            let put = try await ann.client.send("PUT", "/v1/attachments/\(id)/thumbnail", bytes: onePixel, type: nil)
-            #expect(put.status == status, "\(put.text)")
-            if status == 422 { #expect(put.errorFields == ["body"] && put.text.contains("Only pictures and films")) }
-        }
-        // Before its last byte nobody knows what a file is. Then the thumbnail goes.
-        let id = newAttachment()
-        let begun = try await ann.client.upload([1], as: id, headers: ["Upload-Complete: ?0"])
-        #expect(begun.status == 201)
-        let put = try await ann.client.send("PUT", "/v1/attachments/\(id)/thumbnail", bytes: onePixel, type: nil)
-        #expect(put.status == 200 && put["thumbnail"] == .bool(true))
-        #expect(try await ann.client.append([2], to: id, at: 1, isComplete: true).status == 201)
-        let info = try await ann.client.get("/v1/attachments/\(id)/info")
-        #expect(try info["thumbnail"] == .bool(false) && info.string("state") == "ready")
-        #expect(try await ann.client.get("/v1/attachments/\(id)/thumbnail").status == 404)
-    }
-
     /// A box that says MP4.
     private var someFilm: [UInt8] { [0, 0, 0, 16] + Array("ftypisom".utf8) + [0, 0, 2, 0] + someBytes(100) }
 

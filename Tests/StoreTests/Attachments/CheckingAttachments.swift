@@ -107,32 +107,6 @@ struct CheckingAttachments {
         }
     }
 
-    @Test("the owner's own thumbnail of a file that is neither picture nor film goes, or is refused")
-    func ownThumbnailOfText() async throws {
-        try await AttachmentDatabase.run { database in
-            let (store, owner) = (database.store, try await database.user())
-            let own = StoredVariant(mediaType: "image/webp", byteCount: 2, digest: [8])
-            let job = try await database.uploaded([1], by: owner)
-            _ = try await store.putThumbnail(
-                [7, 7], own, of: job.attachment, owner: owner, rules: AttachmentDatabase.rules)
-            try await store.finishAttachment(job, AttachmentDatabase.checked([1], type: "application/pdf"))
-            #expect(try await database.bytes(of: job.attachment, .thumbnail) == [])
-            #expect(
-                try await database.sql("select thumbnail_is_own, thumbnail_digest, stored_bytes from attachments")
-                    == "f||1")
-            for (type, isTaken) in [("application/pdf", false), ("video/mp4", true), ("image/heic", true)] {
-                let file = try await database.attachment(of: owner, type: type)
-                do {
-                    _ = try await store.putThumbnail(
-                        [7, 7], own, of: file, owner: owner, rules: AttachmentDatabase.rules)
-                    #expect(isTaken)
-                } catch let problem as Problem {
-                    #expect(!isTaken && problem.code == .invalid && problem.fields.map(\.field) == ["body"])
-                }
-            }
-        }
-    }
-
     @Test("a refused file leaves no bytes, a line in the audit log, and expires")
     func refused() async throws {
         try await AttachmentDatabase.run { database in

@@ -77,8 +77,7 @@ begin
 end $$;
 
 -- Makes an attachment ready. With `p_uses_cleaned` the cleaned bytes take the place of the original: only the key of
--- their chunks changes, the bytes themselves are not written again. The owner's own thumbnail of a file that is neither
--- picture nor film is deleted.
+-- their chunks changes, the bytes themselves are not written again.
 -- Fails: as attachment_claimed.
 create or replace function attachment_ready(
     p_id uuid, p_claim bigint, p_uploaded_digest bytea, p_media_type text, p_size bigint, p_digest bytea,
@@ -88,7 +87,7 @@ language plpgsql volatile
 set enable_seqscan = off
 as $$
 declare
-    v_is_own boolean := (attachment_claimed(p_id, p_claim, 1)).thumbnail_is_own and attachment_is_visual(p_media_type);
+    v_is_own boolean := (attachment_claimed(p_id, p_claim, 1)).thumbnail_is_own;
 begin
     delete from attachment_chunks c
     where c.attachment_id = p_id and (c.variant = case when p_uses_cleaned then 0 else 2 end
@@ -97,7 +96,6 @@ begin
         update attachment_chunks c set variant = 0 where c.attachment_id = p_id and c.variant = 2;
     end if;
     update attachments a set state = 2, uploaded_digest = p_uploaded_digest, media_type = p_media_type, size = p_size,
-        thumbnail_is_own = v_is_own,
         digest = p_digest, width = p_width, height = p_height, thumbhash = p_thumbhash,
         thumbnail_type = case when v_is_own then a.thumbnail_type else p_thumbnail_type end,
         thumbnail_size = case when v_is_own then a.thumbnail_size else p_thumbnail_size end,

@@ -117,18 +117,11 @@ begin
     return attachment_json(v_attachment);
 end $$;
 
--- Returns: whether files of the type are pictures or films.
-create or replace function attachment_is_visual(p_media_type text) returns boolean
-language sql immutable parallel safe as $$
-    select coalesce(p_media_type ~ '^(image|video)/', false)
-$$;
-
 -- Stores the owner's own thumbnail, which takes the place of the server's. Messages show whether there is a thumbnail,
 -- so it cannot change once something uses the attachment.
 -- Returns: the attachment as JSON text.
 -- Fails: PY404 attachment_not_found; PY409 attachment_in_use, attachment_refused; PY409 attachment_not_ready (no byte of
--- the file has arrived); PY403 quota_exceeded (null: no quota); PY422 (body: the file is neither picture nor film). Before
--- the check nobody knows what the file is: then attachment_ready drops the thumbnail.
+-- the file has arrived); PY403 quota_exceeded (null: no quota).
 -- Locks: the user's row, the attachment
 create or replace function attachment_put_thumbnail(
     p_id uuid, p_owner uuid, p_data bytea, p_media_type text, p_digest bytea, p_quota bigint default null) returns text
@@ -145,10 +138,6 @@ begin
         perform attachment_refuse();
     elsif v_attachment.state = 3 then
         perform attachment_refuse_state(v_attachment.state);
-    elsif v_attachment.state = 2 and not attachment_is_visual(v_attachment.media_type) then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'body',
-            detail = 'Only pictures and films have thumbnails. This file is '
-                || coalesce(v_attachment.media_type, 'of an unknown type') || '.';
     elsif v_attachment.thumbnail_digest is distinct from p_digest or not v_attachment.thumbnail_is_own then
         if v_attachment.due_at is null then
             perform attachment_refuse_in_use();

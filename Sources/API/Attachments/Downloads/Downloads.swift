@@ -102,10 +102,6 @@ extension StoredFile {
         ContentDisposition.render(isInline: MediaType(rawValue: mediaType)?.isShownInline ?? false, name: name)
     }
 
-    /// A day: what was deleted for everyone or lost with a session is not shown for longer from a browser's cache. Then a
-    /// look-up answers 304, or 404.
-    private static let cacheControl = "private, max-age=86400"
-
     /// The headers of a download. The transport adds `X-Content-Type-Options` and `Referrer-Policy` to every answer.
     func headers(_ tag: EntityTag, isForOtherOrigins: Bool) -> HTTPFields {
         [
@@ -113,7 +109,7 @@ extension StoredFile {
             .contentDisposition: disposition,
             .eTag: tag.text,
             .acceptRanges: "bytes",
-            .cacheControl: isTransient ? "no-store" : Self.cacheControl,
+            .cacheControl: isTransient ? "no-store" : "private, max-age=31536000, immutable",
             // If a browser shows the file as a page, nothing in it may run or load.
             .contentSecurityPolicy: "sandbox; default-src 'none'",
             .crossOriginResourcePolicy: isForOtherOrigins ? "cross-origin" : "same-origin",
