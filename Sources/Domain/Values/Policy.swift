@@ -37,6 +37,6 @@ package enum PolicyLimits {
     package static let accountInFlightCountMax = 4
     /// Questions of a node that wait, of all accounts and of one.
     package static let waitingCountMax = 1_024
-    package static let accountWaitingCountMax = 64
+    package static let accountWaitingCountMax = 256
     package static let timeoutMs = 500
 }

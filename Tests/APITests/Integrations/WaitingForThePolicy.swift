@@ -86,7 +86,7 @@ struct WaitingForThePolicy {
         let gate = gate(waitMax: .milliseconds(50))
         try await withThrowingTaskGroup(of: ProblemCode?.self) { group in
             defer { policy.end() }
-            for _ in 0..<80 {
+            for _ in 0..<300 {
                 group.addTask {
                     do {
                         _ = try await gate.verdict(about: question(of: ann))
@@ -97,7 +97,7 @@ struct WaitingForThePolicy {
                 }
             }
             var refusedCount = 0
-            while refusedCount < 76, let code = try await group.next() {
+            while refusedCount < 296, let code = try await group.next() {
                 #expect(code == .rateLimited)
                 refusedCount += 1
             }
@@ -108,7 +108,7 @@ struct WaitingForThePolicy {
         // Waiting was nobody's failure: the policy is asked as before.
         let isPaused = metrics.isPaused.load(ordering: .relaxed)
         #expect(!isPaused)
-        #expect(metrics.failures[.overloaded] == 76 && metrics.failures[.timeout] == 0)
+        #expect(metrics.failures[.overloaded] == 296 && metrics.failures[.timeout] == 0)
     }
 
     @Test("never pass unasked because another account sends a lot")
