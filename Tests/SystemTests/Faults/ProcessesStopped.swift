@@ -28,10 +28,11 @@ extension SystemTests.Faults {
     )
     func sessionStopped() async throws {
         let cluster = try await StoppableCluster.running()
-        let nodes = try await RestartableNodes.start(2, on: try await cluster.createDatabase())
+        let database = try await cluster.createDatabase()
+        let nodes = try await RestartableNodes.start(2, on: database)
         let outcome = try await Traffic.run(through: nodes.addresses) { traffic in
             try await traffic.flow(60)
-            let pid = try await cluster.stopHolderOfLog()
+            let pid = try await cluster.stopHolderOfLog(of: database)
             defer { kill(pid, SIGCONT) }
             // The wait for the lock ends after 5 s, and a message waits at most 5 s. A call that has begun by then may
             // wait another 5 s.
@@ -49,7 +50,7 @@ extension TestCluster {
     /// Stops sessions one by one until one holds the log's lock and a node with messages waits for that lock. This session
     /// stays stopped. If no node waits, the stopped session may hold all messages, which fail only with its connection.
     /// Or nodes wait for one of PostgreSQL's internal locks that it holds, and such waits have no timeout.
-    fileprivate func stopHolderOfLog() async throws -> pid_t {
+    fileprivate func stopHolderOfLog(of database: String) async throws -> pid_t {
         try await eventually("a session stopped with the log's lock", within: .seconds(60)) {
             guard let pid = try await sessions().first else { return nil }
             kill(pid, SIGSTOP)
@@ -64,7 +65,7 @@ extension TestCluster {
                 select count(*) > 0 from pg_stat_activity a, pg_locks l
                 where \(pid) = any (pg_blocking_pids(a.pid)) and l.pid = \(pid) and l.relation = 'public.log_lock'::regclass
                     and a.query ~ 'message_append|log_read'
-                """)
+                """, database: database)
             alarm.cancel()
             if isHeld.hasSuffix("t"), await alarm.result.isCancelled { return pid }
             kill(pid, SIGCONT)
