@@ -8,7 +8,7 @@ func echo(_ parley: ParleyClient, as me: UserID) async throws {
             var rows: [InboxRow] = []
             for await change in parley.inbox(.unread) {
                 rows.apply(change)
-                for row in rows { try await answer(row, in: parley.thread(row.id), as: me) }
+                for row in rows { try await answer(in: parley.thread(row.id), as: me) }
             }
         }
         group.addTask { for await _ in typedLines() {} }
@@ -18,11 +18,25 @@ func echo(_ parley: ParleyClient, as me: UserID) async throws {
     }
 }
 
-private func answer(_ row: InboxRow, in thread: ChatThread, as me: UserID) async throws {
-    guard let message = row.thread.lastMessage, message.sender?.id != me else { return }
+/// Answers what is unread in a thread: the messages after the divider.
+private func answer(in thread: ChatThread, as me: UserID) async throws {
+    var rows: [TimelineRow] = []
+    for await change in thread.timeline(around: .firstUnread) {
+        rows.apply(change)
+        let unread = rows.drop { $0.id != .divider }
+        // What the device lacks is being fetched.
+        if unread.contains(where: { if case .hole = $0 { true } else { false } }) { continue }
+        for case .message(let message, _) in unread {
+            if message.sender?.id != me { try await answer(message, in: thread) }
+            try await thread.markRead(through: message.seq)
+        }
+        return
+    }
+}
+
+private func answer(_ message: Message, in thread: ChatThread) async throws {
     let files = message.attachments.map(\.name)
     let text = message.text ?? "nothing"
     print("\(message.sender?.name ?? "somebody") wrote: \(text) \(files.joined(separator: ", "))")
     try await thread.send(.text("You wrote: \(text)"), replyTo: message.id)
-    try await thread.markRead(through: message.seq)
 }
