@@ -144,7 +144,7 @@ final class Transfer: Sendable {
         }?()
     }
 
-    /// At once if it is cut already.
+    /// Sets what cuts the transfer, and calls it at once if another has the slot already.
     fileprivate func whenCut(_ action: @escaping @Sendable () -> Void) {
         let isCut = end.withLock { end in
             if !end.isCut { end.action = action }

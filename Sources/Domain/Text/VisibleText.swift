@@ -20,7 +20,7 @@ extension String {
     /// stand in place of the others. Nothing visible may remain.
     package var showable: String {
         var scan = NameScan(self)
-        // What is removed may have stood beside a joiner, which is alone then.
+        // A joiner that stood beside a removed character may be needed no more.
         while !scan.faults.isEmpty { scan = NameScan(scan.mended) }
         return String(String.UnicodeScalarView(scan.scalars))
     }

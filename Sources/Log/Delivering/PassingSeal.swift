@@ -45,8 +45,8 @@ struct PassingSeal {
         return Base64.urlSafe.encode(head + (try AES128GCM.seal(inside, key: key(for: head), nonce: Self.nonce)))
     }
 
-    /// Returns the text of another node's payload. Nil for this node's own, and for one that is forged, repeated, or not
-    /// of the last minute.
+    /// Returns the text of another node's payload. Nil for this node's own, and for one that is forged, repeated, or more
+    /// than a minute old.
     mutating func open(_ payload: String, now: Timestamp) throws(CryptographyError) -> String? {
         guard payload.utf8.count <= Self.payloadByteCountMax, let bytes = Base64.urlSafe.decode(payload),
             bytes.count >= Self.headByteCount + Self.timeByteCount + AES128GCM.tagByteCount, bytes[0] == Self.version

@@ -32,11 +32,11 @@ struct OutboxEntry: Sendable, Equatable {
 
     /// Why a message was not sent, as it is stored.
     struct Failure: Codable, Sendable, Equatable {
-        /// Of a refusal.
+        /// The answer of the server, if it refused the message.
         var status: Int?
         var document: JSONValue?
         var requestID: String?
-        /// Of any other error: which one it is, and what it says.
+        /// Any other error: which one it is, and what it says.
         var kind: Kind?
         var path: String?
         var reason: String?
