@@ -2,7 +2,8 @@
 
 /** @import { Message, Reader, Thread } from '../../Sources/WebClient/page/core/state/records.js' */
 
-import { foldEvents, foldMessage, foldPage, foldReload } from '../../Sources/WebClient/page/core/state/fold.js';
+import { foldReload } from '../../Sources/WebClient/page/core/state/fold-reload.js';
+import { foldEvents, foldMessage, foldPage } from '../../Sources/WebClient/page/core/state/fold.js';
 import { MemoryStore } from '../../Sources/WebClient/page/core/store/memory-store.js';
 import { applyChanges, readerOf, recordTables } from '../../Sources/WebClient/page/core/store/records.js';
 import { assertSame } from './assertions.js';

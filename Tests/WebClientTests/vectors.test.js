@@ -2,6 +2,7 @@
 
 /** @import { Changes, Event, Reader, StoredThread } from '../../Sources/WebClient/page/core/state/records.js' */
 
+import { foldAccount, foldReload } from '../../Sources/WebClient/page/core/state/fold-reload.js';
 import * as fold from '../../Sources/WebClient/page/core/state/fold.js';
 import { lacksLastMessage } from '../../Sources/WebClient/page/core/state/thread.js';
 import { MemoryStore } from '../../Sources/WebClient/page/core/store/memory-store.js';
@@ -69,7 +70,7 @@ class Device {
         if (content.asked) return await this.#requests.get(content.asked)?.finish(kind, content);
         switch (kind) {
             case 'account':
-                return await this.#apply((reader) => fold.foldAccount(content, reader));
+                return await this.#apply((reader) => foldAccount(content, reader));
             case 'expired':
                 this.#staleThreads = content.threads.map((/** @type {{id: string}} */ { id }) => id);
                 return;
@@ -77,7 +78,7 @@ class Device {
                 if (!this.#staleThreads) await this.#startAgain();
                 const stale = this.#staleThreads ?? [];
                 this.#staleThreads = undefined;
-                return await this.#apply((reader) => fold.foldReload(content.threads, stale, reader));
+                return await this.#apply((reader) => foldReload(content.threads, stale, reader));
             }
             case 'thread':
                 return await this.#apply((reader) => fold.foldInbox([content], reader));
@@ -125,7 +126,7 @@ class Device {
     async #startAgain() {
         const account = await this.#read((reader) => reader.account());
         await this.#store.erase();
-        if (account) await this.#apply((reader) => fold.foldAccount(account, reader));
+        if (account) await this.#apply((reader) => foldAccount(account, reader));
     }
 
     /** The vector has a page for each thread whose last message the device lacks.

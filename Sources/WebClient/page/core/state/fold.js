@@ -1,8 +1,8 @@
 // The client's state as a function of one inbox and the events after it. `records.js` says how a store uses this.
 
-/** @import { Reader, Changes, Event, Thread, Message, Member, Account } from './records.js' */
+/** @import { Reader, Changes, Event, Thread, Message, Member } from './records.js' */
 
-import { apply, putRenamedEverywhere, putWithLastMessage } from './events.js';
+import { apply, putWithLastMessage } from './events.js';
 import { isAsRecent, withKnown } from './message.js';
 import { withRange } from './ranges.js';
 import { fromInbox } from './thread.js';
@@ -27,24 +27,6 @@ export async function foldEvents(events, userID, reader) {
  */
 export async function foldInbox(threads, reader) {
     const records = new WorkingSet(reader);
-    for (const thread of threads) await putInboxThread(thread, records);
-    return records.changes;
-}
-
-/** Replaces all threads by those of an inbox, all pages of it. Store the cursor of its first page together with the
- * changes. Messages of `staleIDs` are deleted: the answer 410 names these threads.
- * @param {Thread[]} threads
- * @param {string[]} staleIDs
- * @param {Reader} reader
- * @returns {Promise<Changes>}
- */
-export async function foldReload(threads, staleIDs, reader) {
-    const records = new WorkingSet(reader);
-    const ids = new Set(threads.map(({ id }) => id));
-    const stale = new Set(staleIDs);
-    for (const known of await records.threads()) {
-        if (stale.has(known.id) || !ids.has(known.id)) records.deleteThread(known.id);
-    }
     for (const thread of threads) await putInboxThread(thread, records);
     return records.changes;
 }
@@ -97,22 +79,6 @@ export async function foldMembers(members, threadID, reader) {
     return records.changes;
 }
 
-/** Stores the own profile and the blocked people. A new profile is shown in all threads: the event that brings it may be one
- * that the log no longer has.
- * @param {Account} account
- * @param {Reader} reader
- * @returns {Promise<Changes>}
- */
-export async function foldAccount(account, reader) {
-    const records = new WorkingSet(reader);
-    const before = (await records.account())?.user;
-    records.putAccount(account);
-    const { user } = account;
-    const fields = /** @type {const} */ (['name', 'profile_image', 'status_text']);
-    if (before && fields.some((field) => before[field] !== user[field])) await putRenamedEverywhere(user, records);
-    return records.changes;
-}
-
 /** The inbox that the user sees: newest activity first, and the unread total.
  * @param {import('./records.js').StoredThread[]} threads
  * @returns {import('../types.js').Inbox}
@@ -124,11 +90,11 @@ export function inboxOf(threads) {
     return { threads: sorted, unreadTotal: threads.reduce((sum, thread) => sum + thread.unread_count, 0) };
 }
 
-/**
+/** Stores a thread as the inbox shows it.
  * @param {Thread} thread
  * @param {WorkingSet} records
  */
-async function putInboxThread(thread, records) {
+export async function putInboxThread(thread, records) {
     const stored = fromInbox(thread, await records.thread(thread.id));
     records.clearMessages(thread.id, thread.me.hidden_before_seq);
     if (thread.last_message) await putArchived(thread.last_message, records);

@@ -1,7 +1,7 @@
 // Loads everything again: at the first start, and after the cursor has expired.
 
 import { problemOf } from '../http/problem.js';
-import { foldAccount, foldReload } from '../state/fold.js';
+import { foldAccount, foldReload } from '../state/fold-reload.js';
 import { applyChanges, raiseAllVersions, readerOf, recordTables } from '../store/records.js';
 import { forgetReadMarks } from './read-marks.js';
 
