@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures a node when all its clients return after it was away, by the waits of the client guide.
 
-    RUN="Tests/Measure/returning.py 10000 20" Tests/Measure/bench.sh
+    RUN="$PWD/Tests/Measure/returning.py 10000 20" Tests/Measure/bench.sh
 
 Starts a node beside those of bench.sh, on the same PostgreSQL. Each client polls with a session of its own. The node is
 killed, stays away for some seconds and starts again. A client tries as docs/client-guide.md says, and its first poll does
@@ -26,7 +26,8 @@ import time
 import uuid
 import zlib
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ClientVectors"))
+REPOSITORY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(REPOSITORY, "Tests", "ClientVectors"))
 from reference_client import wait_after
 
 PORT = 18099
@@ -56,7 +57,7 @@ def make_sessions(count, database):
 
 
 def start_node(database):
-    program = os.environ.get("PARLEY_EXECUTABLE", ".build/release/parley")
+    program = os.environ.get("PARLEY_EXECUTABLE", os.path.join(REPOSITORY, ".build/release/parley"))
     settings = {"PARLEY_HTTP_PORT": str(PORT), "PARLEY_LOG_LEVEL": "critical", "PARLEY_DATABASE_URL": database}
     # All clients have one address here.
     settings |= {"PARLEY_RATE_LIMITS": "off"}
