@@ -149,7 +149,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("lets no command wait for a slow one, which gets eight requests at a time")
+        @Test("lets no command wait for a slow one, which gets eight requests at a time, four of each person")
         func slow() async throws {
             let (node, stage) = try await Self.start()
             let thread = try await stage.thread()
@@ -159,6 +159,8 @@ extension SystemTests {
             #expect(try await stage.answer(to: "/slow first", in: thread) == "echo first")
             try await stage.sink.mood(.hang, of: "/slow", times: .max)
             for number in 0..<20 { _ = try await node.client.sent("/slow \(number)", in: thread, as: stage.ann) }
+            try await eventually("four requests") { try stage.sink.requests("/slow").count >= 5 ? true : nil }
+            for number in 0..<20 { _ = try await node.client.sent("/slow \(number)", in: thread, as: stage.ben) }
             try await eventually("eight requests") { try stage.sink.requests("/slow").count >= 9 ? true : nil }
             // A command has 15 s to answer, so the same eight are still under way.
             for number in 0..<3 {

@@ -2,8 +2,8 @@
 
 -- Searches the next part of the log for messages that run a command, and claims what is due for the calling node: at
 -- most `p_limit` runs, and at most `p_running_max` of a command on all nodes together. A claim lasts `p_lease_s`
--- seconds; then another node may claim the run. With `p_waiting_max` runs of a command waiting, further ones are
--- refused. Each node calls it every tick.
+-- seconds; then another node may claim the run. With `p_waiting_max` runs of a command waiting, or a quarter of that from
+-- one person, further ones are refused. Each node calls it every tick.
 -- Returns: the claimed runs with what a request needs. `refusal` is null, or why there is no request: disabled | busy.
 -- Runs whose message was deleted meanwhile, and those of a suspended bot, are dropped.
 -- Locks: the commands (one node at a time), then the runs
@@ -55,9 +55,9 @@ begin
     cross join lateral (select x.* from users x where x.id = m.sender_id limit 1) u;
 end $$;
 
--- Returns: the runs to claim next, the longest waiting first. Both look-ups are ordered by the time, so that the index of
--- all of a command's runs never seems as good.
--- Costs: a few index probes for each command
+-- Returns: the runs to claim next. The people of a command are served in turn, each with the run that has waited longest,
+-- and nobody has more than half of the command's requests under way: a flood of one person delays that person alone.
+-- Costs: a few index probes for each command, and a row for each run that waits
 create or replace function command_due(p_limit int, p_running_max int, p_now timestamptz)
 returns table (run tid, thread_id uuid, message_id uuid, is_suspended boolean)
 language sql stable as $$
@@ -65,13 +65,20 @@ language sql stable as $$
     from commands c
     cross join lateral (select x.suspended_at from users x where x.id = c.user_id limit 1) u
     cross join lateral (
-        select x.ctid as run, x.thread_id, x.message_id, x.due_at from command_runs x
-        where x.command_id = c.id and x.due_at <= p_now order by x.due_at
-        limit greatest(0, p_running_max - (select count(*) from (
-            select from command_runs y where y.command_id = c.id and y.is_running and y.due_at > p_now
-            order by y.due_at limit p_running_max) running))
+        select array_agg(y.user_id) as users from command_runs y
+        where y.command_id = c.id and y.is_running and y.due_at > p_now) running
+    cross join lateral (
+        select x.run, x.thread_id, x.message_id, x.due_at, x.place
+        from (
+            select w.ctid as run, w.thread_id, w.message_id, w.due_at,
+                coalesce(cardinality(array_positions(running.users, w.user_id)), 0)
+                    + row_number() over (partition by w.user_id order by w.due_at) as place
+            from command_runs w where w.command_id = c.id and w.due_at <= p_now) x
+        where x.place <= greatest(1, p_running_max / 2)
+        order by x.place, x.due_at
+        limit greatest(0, p_running_max - coalesce(cardinality(running.users), 0))
     ) r
-    order by r.due_at limit p_limit
+    order by r.place, r.due_at limit p_limit
 $$;
 
 -- Adds a run for each message of a member that begins with the word of a command, in the next part of the log. Bots,
@@ -105,7 +112,8 @@ begin
         insert into command_runs (command_id, thread_id, message_id, user_id, event_id, due_at, is_refused)
         select c.id, m.thread_id, m.id, m.sender_id, 'evt_0_' || (
                 select l.epoch from log_epochs l where l.first_pos <= e.pos order by l.epoch desc limit 1) || '_' || e.pos,
-            p_now, (select count(*) from command_runs r where r.command_id = c.id) >= p_waiting_max
+            p_now, (select count(*) >= p_waiting_max or count(*) filter (where r.user_id = m.sender_id) >= p_waiting_max / 4
+                from command_runs r where r.command_id = c.id)
         from events e
         cross join lateral (select x.* from messages x where x.thread_id = e.thread_id and x.seq between e.seq and e.seq
             order by x.seq limit 1) m
