@@ -15,7 +15,7 @@ struct PolicyAnswers {
     @Test("are one of four actions; other members are ignored")
     func actions() throws {
         #expect(try Self.read(#"{"action":"allow","score":1}"#).action == .allow)
-        #expect(try Self.read(#"{"action":"hold"}"#).action == .hold)
+        #expect(try Self.read(#"{"action":"review"}"#).action == .review)
         let others = [#"{}"#, #"[]"#, #""allow""#, #"{"action":"Allow"}"#, #"{"action":null}"#, #"{"action":[]}"#]
         for json in others { #expect(throws: Invalid.self, "\(json)") { try Self.read(json) } }
     }
@@ -44,7 +44,7 @@ struct PolicyAnswers {
             Issue.record("other than \(code) and \(detail)")
             return
         }
-        guard case .hold(nil, detail) = try Self.read(#"{"action":"hold","code":"\#(code)c","detail":"\#(detail)"}"#)
+        guard case .review(nil, detail) = try Self.read(#"{"action":"review","code":"\#(code)c","detail":"\#(detail)"}"#)
         else {
             Issue.record("a code that is too long")
             return

@@ -81,18 +81,18 @@ Deno.test('a message that a moderator must approve waits, is not sent again, and
     const timeline = chat.openTimeline(thread.id);
     const path = `POST /v1/threads/${thread.id}/messages`;
     server.answerOnce(path, 202, { state: 'pending', edit: false });
-    const held = await chat.send(thread.id, { text: 'held' });
+    const pending = await chat.send(thread.id, { text: 'a link' });
     await until(timeline.view, ({ rows }) => rows[0]?.state === 'pending');
     await chat.send(thread.id, { text: 'next' });
     const view = await until(timeline.view, ({ rows }) => rows.length === 2 && rows[0].state === 'stored');
     assert.deepEqual(view.rows.map(({ state, message }) => [state, message.payload?.text]), [
         ['stored', 'next'],
-        ['pending', 'held'],
+        ['pending', 'a link'],
     ]);
     assert.equal(server.requests.filter((request) => request === path).length, 2);
-    server.say(thread, ann, 'held', { id: held });
+    server.say(thread, ann, 'a link', { id: pending });
     const approved = await until(timeline.view, ({ rows }) => rows.every(({ state }) => state === 'stored'));
-    assert.deepEqual(approved.rows.map(({ message }) => message.payload?.text), ['next', 'held']);
+    assert.deepEqual(approved.rows.map(({ message }) => message.payload?.text), ['next', 'a link']);
     chat.close();
 });
 

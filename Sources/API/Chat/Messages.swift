@@ -26,7 +26,7 @@ extension API {
         switch try await judge(message, of: type) {
         case .accepted(let message):
             try await withCheckedThrowingContinuation { writer.append(message, waiter: .task($0)) }
-        case .held(let held): .json(held, status: .accepted)
+        case .underReview(let review): .json(review, status: .accepted)
         }
     }
 
@@ -56,7 +56,7 @@ extension API {
             id: message, thread: thread, sender: identity.user, type: type.text, payload: edit.payload.text,
             attachments: edit.payload.attachments)
         switch try await judge(draft, of: type, isEdit: true) {
-        case .held(let held): return .json(held, status: .accepted)
+        case .underReview(let review): return .json(review, status: .accepted)
         case .accepted(let draft):
             let (edited, memberCount) = try await store.editMessage(
                 message, in: thread, by: identity.user,

@@ -43,7 +43,7 @@ extension OperationID {
             .adminCreateHook, .adminListHooks, .adminDeleteHook, .adminListReports, .adminUpdateReport,
             .adminCreateHold, .adminListHolds, .adminGetHold, .adminReleaseHold, .adminListHoldContents,
             .adminExportHold, .adminGetExportKey,
-            .adminListHeld, .adminDecideHeld,
+            .adminListReviews, .adminDecideReview,
             .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure, .adminExport,
             .adminImport:
             []

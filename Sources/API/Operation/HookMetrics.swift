@@ -10,8 +10,8 @@ package final class HookMetrics: Sendable {
         case posted
         /// The message was stored before, under the same `Idempotency-Key`.
         case repeated
-        /// The policy held the message for a moderator.
-        case held
+        /// The message waits for a moderator's review.
+        case review
         /// No hook has the token.
         case unknown
         /// The hook posts too often.
@@ -25,7 +25,7 @@ package final class HookMetrics: Sendable {
         init(_ status: HTTPResponse.Status) {
             switch status {
             case .created: self = .posted
-            case .accepted: self = .held
+            case .accepted: self = .review
             default: self = .repeated
             }
         }

@@ -128,7 +128,7 @@ package struct API: Sendable {
             + threadRoutes + memberRoutes
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
             + searchRoutes + attachmentRoutes + [SyncEndpoint.route] + reportRoutes + hookRoutes + adminRoutes
-            + changesRoutes + consumerRoutes + webhookRoutes + commandRoutes + policyRoutes + holdRoutes
+            + changesRoutes + consumerRoutes + webhookRoutes + commandRoutes + reviewRoutes + holdRoutes
             + outboxRoutes + exportArchiveRoutes + importRoutes + operationRoutes
     }
 }

@@ -31,7 +31,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case createReport, adminListReports, adminUpdateReport
     case adminCreateHold, adminListHolds, adminGetHold, adminReleaseHold, adminListHoldContents, adminExportHold
     case adminGetExportKey
-    case adminListHeld, adminDecideHeld
+    case adminListReviews, adminDecideReview
     case adminImport
     case adminListOutboxFailures, adminRetryOutboxFailure, adminDeleteOutboxFailure
     case adminExport

@@ -17,7 +17,7 @@ extension PolicyVerdict {
             self = .deny(
                 code: Self.code(json["code"]) ?? ProblemCode.policyDenied.rawValue,
                 detail: Self.detail(json["detail"]) ?? Self.deniedDetail)
-        case .hold: self = .hold(code: Self.code(json["code"]), detail: Self.detail(json["detail"]))
+        case .review: self = .review(code: Self.code(json["code"]), detail: Self.detail(json["detail"]))
         case .rewrite:
             guard let payload = json["payload"] else { throw Invalid("A rewrite needs a payload.") }
             let edit = try MessageEdit(.object([.init("payload", payload)]), type: type, limits: limits)
@@ -25,7 +25,7 @@ extension PolicyVerdict {
                 throw Invalid("A rewrite cannot add attachments.")
             }
             self = .rewrite(edit.payload)
-        case nil: throw Invalid("Must have an action: allow, deny, rewrite or hold.")
+        case nil: throw Invalid("Must have an action: allow, deny, rewrite or review.")
         }
     }
 

@@ -8,23 +8,23 @@ package enum PolicyVerdict: Sendable {
     /// The message is stored with this payload instead.
     case rewrite(MessagePayload)
     /// The message waits for a moderator. Only moderators see the code and the sentence.
-    case hold(code: String?, detail: String?)
+    case review(code: String?, detail: String?)
 
     /// The verdict without its content: a word of the policy's answer.
-    package enum Action: String, CaseIterable, Sendable { case allow, deny, rewrite, hold }
+    package enum Action: String, CaseIterable, Sendable { case allow, deny, rewrite, review }
 
     package var action: Action {
         switch self {
         case .allow: .allow
         case .deny: .deny
         case .rewrite: .rewrite
-        case .hold: .hold
+        case .review: .review
         }
     }
 }
 
-/// A moderator's decision about a held message.
-package enum HeldAction: String, WordField { case approve, refuse }
+/// A moderator's decision about a message under review.
+package enum ReviewAction: String, WordField { case approve, refuse }
 
 /// The bounds on what a policy may say.
 package enum PolicyLimits {

@@ -32,7 +32,7 @@ public struct Problem: Sendable, Hashable, Error {
 
 extension Problem.Code {
     /// The call was accepted (202), but a moderator must approve it: an edit, or a message that was sent without the outbox.
-    /// `document` is the held message.
+    /// `document` is the message under review.
     public static let pendingReview: Self = "pending_review"
 }
 

@@ -171,7 +171,7 @@ final class Outbox: Sendable {
             try await connection.call(Call<JSONValue>("POST", "v1", "threads", thread, "messages", body: body))
         } store: { fold, message, touches in
             if message["state"] == "pending" {
-                try fold.hold(entry.id)
+                try fold.markPending(entry.id)
                 return false
             }
             try fold.removeSent(entry.id.rawValue, in: thread)

@@ -5,7 +5,7 @@ import GRDB
 struct OutboxEntry: Sendable, Equatable {
     enum State: String, Sendable {
         case queued, failed
-        /// The server holds it for a moderator. It stays until its event arrives.
+        /// It waits for a moderator's review. It stays until its event arrives.
         case pending
     }
 
@@ -148,7 +148,7 @@ extension Fold {
     }
 
     /// Marks a message as waiting for a moderator, unless its event has arrived before the answer.
-    mutating func hold(_ id: MessageID) throws {
+    mutating func markPending(_ id: MessageID) throws {
         guard try OutboxEntry.one(id.rawValue, db) != nil else { return }
         try setState(.pending, of: id)
     }

@@ -1,4 +1,4 @@
-// Counts what waits for moderators, for /metrics: open reports and held messages.
+// Counts what waits for moderators, for /metrics: open reports and pending reviews.
 import Logging
 import Store
 import Synchronization
@@ -20,7 +20,7 @@ struct ReportCounting: Sendable {
         let worker = Worker("counting reports", every: Self.interval, failures: metrics.failures, logger: logger)
         try await worker.run {
             metrics.set(openCount: try await store.openReportCount(countMax: Self.countMax))
-            metrics.set(heldCount: try await store.heldMessageCount(countMax: Self.countMax))
+            metrics.set(pendingReviewCount: try await store.pendingReviewCount(countMax: Self.countMax))
             return .idle
         }
     }
@@ -29,18 +29,18 @@ struct ReportCounting: Sendable {
 final class ReportMetrics: Sendable {
     let failures = Counter()
     private let openCount = Atomic(0)
-    private let heldCount = Atomic(0)
+    private let pendingReviewCount = Atomic(0)
 
     func set(openCount count: Int) { openCount.store(count, ordering: .relaxed) }
 
-    func set(heldCount count: Int) { heldCount.store(count, ordering: .relaxed) }
+    func set(pendingReviewCount count: Int) { pendingReviewCount.store(count, ordering: .relaxed) }
 
     func write(to text: inout MetricsText) {
         text.gauge(
             "parley_reports_open", "Open reports in the moderation queue; counted once a minute.",
             openCount.load(ordering: .relaxed))
         text.gauge(
-            "parley_held_messages", "Messages and edits that the policy held for a moderator; counted once a minute.",
-            heldCount.load(ordering: .relaxed))
+            "parley_reviews_pending", "Messages and edits that wait for a moderator's review; counted once a minute.",
+            pendingReviewCount.load(ordering: .relaxed))
     }
 }

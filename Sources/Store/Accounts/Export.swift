@@ -4,7 +4,7 @@ import Postgres
 
 /// The parts of an export, in their order.
 package enum ExportPart: String, CaseIterable, Sendable {
-    case sessions, blocks, attachments, reports, held, threads, messages, reactions, read, delivered, hidden
+    case sessions, blocks, attachments, reports, reviews, threads, messages, reactions, read, delivered, hidden
 }
 
 /// A row of an export, with its key in its part: the rank is a seq, the id the thread's or the row's own.

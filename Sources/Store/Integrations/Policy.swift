@@ -1,4 +1,4 @@
-// The verdicts of the operator's policy, and the messages that it held.
+// The verdicts of the operator's policy.
 import Domain
 import FoundationEssentials
 import Postgres
@@ -8,8 +8,8 @@ package enum RecordedVerdict: Sendable {
     case allow
     case deny(code: String, detail: String)
     case rewrite(MessagePayload)
-    /// The held message as its sender sees it.
-    case hold(JSONText)
+    /// The review as the sender of the message sees it.
+    case review(JSONText)
 }
 
 /// What is known about a message before the policy is asked.
@@ -23,7 +23,7 @@ package enum FoundVerdict: Sendable {
 
 extension Store {
     /// Looks for the verdict about a message, or about an edit, by its id and its body. Throws what appending the
-    /// message would throw for its thread, its sender or a held message with its id.
+    /// message would throw for its thread, its sender or a message under review with its id.
     package func findVerdict(about message: NewMessage, isEdit: Bool) async throws -> FoundVerdict {
         let row = try await log.row(
             Statement("policy_find", "select * from policy_find($1, $2, $3, $4, $5, $6, $7, $8)"),
@@ -38,7 +38,7 @@ extension Store {
     }
 
     /// Records a verdict about a message, or about an edit. Returns the verdict that counts: the first one about the
-    /// same body, from whatever node. Throws what holding the message throws, with `hold`.
+    /// same body, from whatever node. Throws what the review of the message throws, with `review`.
     package func recordVerdict(
         _ verdict: PolicyVerdict, about message: NewMessage, isEdit: Bool
     ) async throws -> RecordedVerdict {
@@ -65,7 +65,7 @@ extension Store {
         case .allow: [.null, .null, .null, .null]
         case .deny(let code, let detail): [.text(code), .text(detail), .null, .null]
         case .rewrite(let payload): [.null, .null, .json(payload.text), .ids(payload.attachments)]
-        case .hold(let code, let detail): [.text(orNull: code), .text(orNull: detail), .null, .null]
+        case .review(let code, let detail): [.text(orNull: code), .text(orNull: detail), .null, .null]
         }
     }
 
@@ -75,7 +75,7 @@ extension Store {
         case "deny": .deny(code: try row.text(1), detail: try row.text(2))
         case "rewrite":
             .rewrite(MessagePayload(text: try row.json(3), attachments: try row.uuids(4).map { AttachmentID($0) }))
-        case "hold": .hold(try row.json(5))
+        case "review": .review(try row.json(5))
         case let other: throw PostgresError.decoding("a verdict \(other)")
         }
     }
@@ -84,26 +84,5 @@ extension Store {
     package func sweepVerdicts(limit: Int) async throws -> Int {
         let row = try await row(Statement("policy_sweep", "select policy_sweep($1)"), [.int4(Int32(limit))])
         return try await decoded { Int(try row.int4(0)) }
-    }
-
-    /// Returns a page of the held messages that wait for a decision, the newest first.
-    package func heldMessages(_ request: PageRequest) async throws -> Page {
-        try await reads.page(Statement("held_list", "select * from held_list($1, $2, $3)"), [], request)
-    }
-
-    /// Approves or refuses a held message. Throws `held_not_found`, `held_decided`, `held_not_approvable`.
-    /// - Parameter thread: needed only if messages with the same id are held in several threads.
-    package func decideHeld(
-        _ message: MessageID, in thread: ThreadID?, _ action: HeldAction, by actor: AdminActor
-    ) async throws -> JSONText {
-        try await json(
-            Statement("held_put", "select held_put($1, $2, $3, $4, $5)"),
-            actor.parameters + [.id(message), .uuid(orNull: thread?.uuid), .text(action.rawValue)])
-    }
-
-    /// Returns how many held messages wait for a decision, counted up to `countMax`.
-    package func heldMessageCount(countMax: Int) async throws -> Int {
-        let row = try await reads.row(Statement("held_count", "select held_count($1)"), [.int4(Int32(countMax))])
-        return try await decoded { Int(try row.int8(0)) }
     }
 }

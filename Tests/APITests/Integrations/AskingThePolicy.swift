@@ -139,9 +139,9 @@ struct AskingThePolicy {
         #expect(try stage.policy.questions(about: try made.string("user_id")).count == 2)
         let key = ["Idempotency-Key: a"]
         for status in [202, 202] {
-            #expect(try await hook.send("POST", path, body: #"{"text":"hold build"}"#, headers: key).status == status)
+            #expect(try await hook.send("POST", path, body: #"{"text":"review build"}"#, headers: key).status == status)
         }
-        #expect(try stage.policy.questions(about: "hold build").count == 1)
+        #expect(try stage.policy.questions(about: "review build").count == 1)
 
         let place = newID()
         #expect(
@@ -157,7 +157,7 @@ struct AskingThePolicy {
                 == 201)
         #expect(
             try await ann.client.patch(
-                "/v1/threads/\(thread)/messages/\(secret)", #"{"payload":{"ciphertext":"aG9sZA=="}}"#
+                "/v1/threads/\(thread)/messages/\(secret)", #"{"payload":{"ciphertext":"cmV2aWV3"}}"#
             ).status == 200)
         let cat = try await Person.make("Cat", port: stage.nodes[0].port)
         #expect(try await cat.client.say("deny", in: thread, id: newID()).problemCode == "thread_not_found")
@@ -189,17 +189,17 @@ struct AskingThePolicy {
         #expect(metrics.contains("parley_policy_paused 0") && metrics.contains("parley_policy_seconds_count"))
     }
 
-    @Test("forgets its verdicts and held messages when the account is erased, and exports held messages")
+    @Test("forgets its verdicts and reviews when the account is erased, and exports reviews")
     func erasing() async throws {
         #expect(try await ann.client.say("rewrite me", in: thread).status == 201)
-        let held = try await ann.client.say("hold me", in: thread)
-        #expect(held.status == 202)
+        let pending = try await ann.client.say("review me", in: thread)
+        #expect(pending.status == 202)
         let export = try await ann.client.get("/v1/users/me/export").text
-        #expect(export.contains(#"{"type":"held_message","data":"#) && export.contains("hold me"))
+        #expect(export.contains(#"{"type":"review","data":"#) && export.contains("review me"))
         #expect(try await ann.client.delete("/v1/users/me").status == 204)
         let rows = try await stage.sql(
             "select (select count(*) from policy_verdicts where sender_id = '\(ann.id)'), "
-                + "(select count(*) from held_messages where sender_id = '\(ann.id)')")
+                + "(select count(*) from reviews where sender_id = '\(ann.id)')")
         #expect(rows == "0|0")
     }
 }

@@ -51,14 +51,14 @@ struct PolicyVerdicts {
         let database = try await MigratedDatabase.create()
         _ = try await Psql.run(Self.ground, conninfo: database)
         async let one = Psql.run(
-            "begin; select record(1, 'a', 'hold'); \(Psql.sleep) commit;", conninfo: database)
+            "begin; select record(1, 'a', 'review'); \(Psql.sleep) commit;", conninfo: database)
         #expect(try await Psql.isAsleep(in: database))
         async let other = Psql.run("select record(1, 'a', 'allow')", conninfo: database)
         #expect(try await Psql.isBlocked(in: database))
         try await Psql.wake(in: database)
         _ = try await one
-        #expect(try await other == "hold")
-        #expect(try await Psql.run("select count(*) from held_messages", conninfo: database) == "1")
+        #expect(try await other == "review")
+        #expect(try await Psql.run("select count(*) from reviews", conninfo: database) == "1")
     }
 
     @Test("let a retry of a rewritten message be compared with what was sent, however late")
@@ -78,36 +78,36 @@ struct PolicyVerdicts {
             ])
     }
 
-    @Test("expire, but not while a message is held, and decisions are kept as long")
+    @Test("expire, but not while a message is under review, and decisions are kept as long")
     func expiry() async throws {
         let found = try await run(
             """
-            select record(1, 'a', 'allow') || record(2, 'a', 'deny') || record(3, 'a', 'hold') || record(4, 'a', 'hold')
+            select record(1, 'a', 'allow') || record(2, 'a', 'deny') || record(3, 'a', 'review') || record(4, 'a', 'review')
                 || record(5, 'a', 'rewrite');
-            select held_put('kim', 'r', p(4), null, 'refuse') is null;
+            select review_put('kim', 'r', p(4), null, 'refuse') is null;
             select policy_sweep(10, now() + interval '6 days');
             select policy_sweep(2, now() + interval '8 days'), policy_sweep(10, now() + interval '8 days');
             select string_agg(right(message_id::text, 1) || action, ',') from policy_verdicts;
-            select string_agg(right(message_id::text, 1) || state, ',') from held_messages;
-            select held_count(100);
+            select string_agg(right(message_id::text, 1) || state, ',') from reviews;
+            select review_count(100);
             """)
-        #expect(found.dropFirst() == ["f", "0", "3|2", "3hold", "3pending", "1"])
+        #expect(found.dropFirst() == ["f", "0", "3|2", "3review", "3pending", "1"])
     }
 
     @Test("leave nothing when the message is deleted, or the account is erased")
     func forgetting() async throws {
         let found = try await run(
             """
-            select record(1, 'a', 'rewrite'), append(1, 'w'), record(1, 'e', 'hold', true), record(2, 'a', 'hold');
-            select find(1, 'e', true), count(*) from held_messages where state = 'pending';
+            select record(1, 'a', 'rewrite'), append(1, 'w'), record(1, 'e', 'review', true), record(2, 'a', 'review');
+            select find(1, 'e', true), count(*) from reviews where state = 'pending';
             select message_delete(p(1), p(1001), p(1)) is null;
             select count(*) from policy_verdicts where message_id = p(1);
-            select count(*) from held_messages where message_id = p(1);
+            select count(*) from reviews where message_id = p(1);
             select append(1, 'a');
             select account_erase(p(1), false) is null;
-            select (select count(*) from policy_verdicts), (select count(*) from held_messages);
+            select (select count(*) from policy_verdicts), (select count(*) from reviews);
             """)
-        #expect(found.dropFirst() == ["hold|2", "f", "0", "0", "exists", "f", "0|0"], "\(found)")
+        #expect(found.dropFirst() == ["review|2", "f", "0", "0", "exists", "f", "0|0"], "\(found)")
     }
 
     @Test("are not recorded for an account that was erased meanwhile")

@@ -1,4 +1,4 @@
-// Messages of the client that the operator's policy holds or denies.
+// Messages of the client that the operator's policy sends to review or denies.
 
 import Foundation
 import ParleyClient
@@ -10,7 +10,7 @@ extension SystemTests {
     struct ClientReview {
         private static let adminToken = "admin-of-the-review"
 
-        @Test("a held message waits, is not sent again, and is sent once it is approved; a denial shows its detail")
+        @Test("a message under review waits, is not sent again, and is sent once it is approved; a denial shows its detail")
         func review() async throws {
             let policy = try await PolicyServer.start()
             let database = try await MigratedDatabase.create()
@@ -22,8 +22,8 @@ extension SystemTests {
                 ])
             let pair = try await AnnAndBen.meet(at: node.address)
             let file = OutgoingFile.data(Data("a".utf8), name: "a.txt")
-            let held = try await pair.thread.send(.text("hold this"), attachments: [file])
-            try await held.states.wait("pending") { $0 == .pending }
+            let pending = try await pair.thread.send(.text("review this"), attachments: [file])
+            try await pending.states.wait("pending") { $0 == .pending }
             let next = try await pair.thread.send(.text("next"))
             try await next.states.wait("sent") { $0 == .sent(1) }
             #expect(try await pair.storedTexts() == ["next"])
@@ -36,19 +36,19 @@ extension SystemTests {
             // It still waits after a restart of the app.
             let device = try await pair.device.restarted()
             let outbox = Shown(device.parley.outbox())
-            let unsent = try await outbox.wait("both messages") { $0.map(\.text) == ["hold this", "deny this"] }
+            let unsent = try await outbox.wait("both messages") { $0.map(\.text) == ["review this", "deny this"] }
             #expect(unsent.first?.state == .pending)
-            #expect(try policy.questions(about: "hold this").count == 1)
+            #expect(try policy.questions(about: "review this").count == 1)
 
             let admin = Person(id: "", username: "", password: "", session: "", token: Self.adminToken)
             let client = Client(address: node.address)
-            let path = "/v1/admin/held/\(held.id.rawValue)"
+            let path = "/v1/admin/reviews/\(pending.id.rawValue)"
             #expect(try await client.put(path, ["action": "approve"], as: admin).status == 200)
             try await outbox.wait("only the denied message") { $0.map(\.text) == ["deny this"] }
-            #expect(try await pair.storedTexts() == ["next", "hold this"])
+            #expect(try await pair.storedTexts() == ["next", "review this"])
 
             do {
-                try await device.parley.thread(pair.thread.id).edit(held.id, text: "hold that")
+                try await device.parley.thread(pair.thread.id).edit(pending.id, text: "review that")
                 Issue.record("an edit that waits is no edit")
             } catch ParleyError.refused(let problem) {
                 #expect(problem.code == .pendingReview && problem.status == 202)

@@ -45,7 +45,7 @@ extension SystemTests {
             try await eventually("the question") { try policy.questions(about: asked).isEmpty ? nil : true }
             try await nodes.kill(0)
             #expect(await lost == nil)
-            try policy.mood("hold")
+            try policy.mood("review")
             #expect(await send("slow one", asked, to: nodes.addresses[1], in: thread, as: ann)?.status == 202)
             try policy.mood("allow")
             try await nodes.restart(0)

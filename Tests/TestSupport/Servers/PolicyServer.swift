@@ -1,8 +1,8 @@
 // An operator's policy as a process of a test. Its behaviour is in policy_server.py.
 import Foundation
 
-/// Decides by the first word of a message's text: `deny`, `rewrite`, `hold`, `slow`, `500`, `429`, `drop`, `garbage` and
-/// others; it allows all else. The process ends with this value, or by `stop`.
+/// Decides by the first word of a message's text: `deny`, `rewrite`, `review`, `slow`, `500`, `429`, `drop`, `garbage`
+/// and others; it allows all else. The process ends with this value, or by `stop`.
 package final class PolicyServer: Sendable {
     package let port: Int
     private let directory: TemporaryDirectory

@@ -18,7 +18,7 @@ ANSWERS = {
     "deny": {"action": "deny", "code": "too_rude", "detail": "Please be polite."},
     "plaindeny": {"action": "deny"},
     "baddeny": {"action": "deny", "code": "Too Rude!", "detail": "x" * 2000},
-    "hold": {"action": "hold", "code": "suspicious", "detail": "A link of a new account."},
+    "review": {"action": "review", "code": "suspicious", "detail": "A link of a new account."},
     "badrewrite": {"action": "rewrite", "payload": {"text": ""}},
     "norewrite": {"action": "rewrite"},
     "unknown": {"action": "perhaps"},

@@ -33,7 +33,7 @@ begin
         select m.sender_id, m.created_at into user_id, at from messages m
         where m.thread_id = u.holder_id and m.seq between u.seq and u.seq order by m.seq limit 1;
     when 'review' then
-        select h.sender_id, h.held_at into user_id, at from held_messages h where h.id = u.holder_id;
+        select r.sender_id, r.created_at into user_id, at from reviews r where r.id = u.holder_id;
     when 'profile' then
         user_id := u.holder_id;
     else

@@ -18,7 +18,7 @@ $$;
 
 -- Returns: a page of a part after `p_after`, in the order of its key (thread or other id, seq). It ends before 1 MiB,
 -- but has at least one row.
---   p_part      sessions | blocks | attachments | reports | held | threads | messages | reactions | read | delivered | hidden
+--   p_part      sessions | blocks | attachments | reports | reviews | threads | messages | reactions | read | delivered | hidden
 --   is_edited   the message has earlier versions (export_versions)
 create or replace function export_page(p_user uuid, p_part text, p_after_id uuid, p_after_seq bigint, p_limit int)
 returns table (line text, id uuid, seq bigint, is_edited boolean)
@@ -46,9 +46,9 @@ begin
     when 'reports' then
         return query select export_line('report', report_json(r)::jsonb), r.id, 0::bigint, false
             from reports r where r.reporter_id = p_user and r.id > v_id order by r.id limit p_limit;
-    when 'held' then
-        return query select export_line('held_message', held_json(h)::jsonb), h.id, 0::bigint, false
-            from held_messages h where h.sender_id = p_user and h.id > v_id order by h.id limit p_limit;
+    when 'reviews' then
+        return query select export_line('review', review_json(r)::jsonb), r.id, 0::bigint, false
+            from reviews r where r.sender_id = p_user and r.id > v_id order by r.id limit p_limit;
     when 'threads' then
         return query select export_line('thread', thread_json(t)::jsonb || jsonb_build_object('peer', case t.kind when 'direct'
                 then sender_json(case t.direct_low when p_user then t.direct_high else t.direct_low end) end,

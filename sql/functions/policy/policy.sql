@@ -9,18 +9,18 @@ $$;
 
 -- Looks for the verdict about a message, or about an edit (`p_is_edit`), that a sender sends.
 -- Returns: one row:
---   outcome   allow | deny | rewrite | hold: the verdict; stored: the thread has a message with this id, so nothing is
+--   outcome   allow | deny | rewrite | review: the verdict; stored: the thread has a message with this id, so nothing is
 --             to be asked; ask: there is no verdict
 --   code, detail           with deny
 --   payload, attachments   with rewrite
---   held      with hold: the held message as JSON text
+--   review    with review: the review as JSON text
 --   sender, thread         with ask: what the policy is to know of both, as JSON text
 -- Fails: for what the sender may not send, as message_append and message_edit refuse it: PY404 thread_not_found; PY403
--- not_joined, not_reachable; PY409 id_taken (another message with this id is held).
+-- not_joined, not_reachable; PY409 id_taken (another message with this id is under review).
 create or replace function policy_find(
     p_user uuid, p_thread uuid, p_message uuid, p_is_edit boolean, p_type text, p_payload json, p_reply_to uuid,
     p_mentions uuid[]
-) returns table (outcome text, code text, detail text, payload text, attachments uuid[], held text, sender text, thread text)
+) returns table (outcome text, code text, detail text, payload text, attachments uuid[], review text, sender text, thread text)
 language plpgsql stable
 set enable_seqscan = off
 as $$
@@ -60,7 +60,7 @@ end $$;
 -- Returns: the verdict in the columns of policy_find.
 create or replace function policy_outcome(
     v policy_verdicts, out outcome text, out code text, out detail text, out payload text, out attachments uuid[],
-    out held text)
+    out review text)
 language plpgsql stable
 set enable_seqscan = off
 as $$
@@ -70,18 +70,18 @@ begin
     detail := v.detail;
     payload := v.payload::text;
     attachments := v.attachments;
-    if v.action = 'hold' then
-        held := (select held_json(h) from held_messages h
-            where h.thread_id = v.thread_id and h.message_id = v.message_id and h.state = 'pending');
+    if v.action = 'review' then
+        review := (select review_json(r) from reviews r
+            where r.thread_id = v.thread_id and r.message_id = v.message_id and r.state = 'pending');
     end if;
 end $$;
 
--- Fails: PY409 id_taken if the verdict is about a held message: another one with its id cannot be sent. An edit may be
--- replaced by another one.
+-- Fails: PY409 id_taken if the verdict is about a message under review: another one with its id cannot be sent. An edit
+-- may be replaced by another one.
 create or replace function policy_refuse_other(v policy_verdicts) returns void
 language plpgsql stable as $$
 begin
-    if v.action = 'hold' and not v.is_edit then
+    if v.action = 'review' and not v.is_edit then
         raise exception using errcode = 'PY409', message = 'id_taken',
             detail = 'Another message of this thread has this id. Use a new id.';
     end if;
@@ -103,22 +103,22 @@ language sql stable as $$
 $$;
 
 -- Records the policy's verdict about what a sender sends, unless there is one about the same already: the first one
--- counts. A verdict about another body of the same id is replaced. With hold, the message is held. `p_new` and
--- `p_new_attachments` are the payload of rewrite; `p_expires_s` and `p_attachments` belong to the message.
+-- counts. A verdict about another body of the same id is replaced. With review, the message waits for a moderator.
+-- `p_new` and `p_new_attachments` are the payload of rewrite; `p_expires_s` and `p_attachments` belong to the message.
 -- Returns: the verdict that counts, in the columns of policy_find.
--- Fails: PY401 invalid_token (the account was erased meanwhile); PY409 id_taken; with hold as held_create.
--- Locks: the sender's row (shared), so that an erasure leaves nothing; the verdict; with hold as held_create
+-- Fails: PY401 invalid_token (the account was erased meanwhile); PY409 id_taken; with review as review_create.
+-- Locks: the sender's row (shared), so that an erasure leaves nothing; the verdict; with review as review_create
 create or replace function policy_record(
     p_user uuid, p_thread uuid, p_message uuid, p_is_edit boolean, p_type text, p_payload json, p_reply_to uuid,
     p_mentions uuid[], p_attachments uuid[], p_expires_s int, p_action text, p_code text, p_detail text, p_new json,
     p_new_attachments uuid[], p_keep_s int default 604800
-) returns table (outcome text, code text, detail text, payload text, attachments uuid[], held text)
+) returns table (outcome text, code text, detail text, payload text, attachments uuid[], review text)
 language plpgsql volatile
 set enable_seqscan = off
 as $$
 declare
     v_digest bytea := policy_digest(p_type, p_payload, p_reply_to, p_mentions);
-    v_expires_at timestamptz := case when p_action = 'hold' then 'infinity'
+    v_expires_at timestamptz := case when p_action = 'review' then 'infinity'
         else stamp() + p_keep_s * interval '1 second' end;
     v_verdict policy_verdicts;
 begin
@@ -143,16 +143,16 @@ begin
             return;
         end if;
         perform policy_refuse_other(v_verdict);
-        perform held_drop(array(select h.id from held_messages h
-            where h.thread_id = p_thread and h.message_id = p_message and h.sender_id = p_user and h.state = 'pending'));
+        perform review_drop(array(select r.id from reviews r
+            where r.thread_id = p_thread and r.message_id = p_message and r.sender_id = p_user and r.state = 'pending'));
         update policy_verdicts v set digest = v_digest, action = p_action, code = p_code, detail = p_detail, payload = p_new,
             attachments = p_new_attachments, expires_at = v_expires_at
         where v.sender_id = p_user and v.thread_id = p_thread and v.message_id = p_message and v.is_edit = p_is_edit
         returning v.* into v_verdict;
         exit;
     end loop;
-    if p_action = 'hold' then
-        perform held_create(p_user, p_thread, p_message, p_is_edit, p_type, p_payload, p_reply_to, p_mentions, p_attachments,
+    if p_action = 'review' then
+        perform review_create(p_user, p_thread, p_message, p_is_edit, p_type, p_payload, p_reply_to, p_mentions, p_attachments,
             p_expires_s, p_code, p_detail);
     end if;
     return query select o.* from policy_outcome(v_verdict) o;
@@ -169,36 +169,36 @@ begin
         false);
 end $$;
 
--- Deletes the verdicts about messages whose content is withdrawn, and the held edits of these messages.
--- Locks: the held messages, their attachments by id
+-- Deletes the verdicts about messages whose content is withdrawn, and the reviews of edits of these messages.
+-- Locks: the reviews, their attachments by id
 -- Costs: two index probes a message
 create or replace function policy_forget(p_messages messages[]) returns void
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
-    v_held uuid[] := array(select h.id from unnest(p_messages) x
-        join held_messages h on h.thread_id = x.thread_id and h.message_id = x.id and h.state = 'pending' and h.is_edit);
+    v_reviews uuid[] := array(select r.id from unnest(p_messages) x
+        join reviews r on r.thread_id = x.thread_id and r.message_id = x.id and r.state = 'pending' and r.is_edit);
 begin
     delete from policy_verdicts v using unnest(p_messages) x
     where v.sender_id = x.sender_id and v.thread_id = x.thread_id and v.message_id = x.id;
-    if v_held <> '{}' then
-        perform held_drop(v_held);
+    if v_reviews <> '{}' then
+        perform review_drop(v_reviews);
     end if;
 end $$;
 
--- Deletes the verdicts about what an account has sent, and its held messages.
--- Locks: the held messages, their attachments by id
+-- Deletes the verdicts about what an account has sent, and the reviews of its messages.
+-- Locks: the reviews, their attachments by id
 create or replace function policy_forget_account(p_user uuid) returns void
 language plpgsql volatile
 set enable_seqscan = off
 as $$
 begin
     delete from policy_verdicts v where v.sender_id = p_user;
-    perform held_drop(array(select h.id from held_messages h where h.sender_id = p_user));
+    perform review_drop(array(select r.id from reviews r where r.sender_id = p_user));
 end $$;
 
--- Deletes verdicts that have expired, at most `p_limit`, and as many held messages that were decided
+-- Deletes verdicts that have expired, at most `p_limit`, and as many reviews that were decided
 -- `p_keep_s` ago. Of a rewritten message that is stored, the digest stays: a retry is compared with it, however late.
 -- Returns: how many it looked at.
 -- Locks: the verdicts (skips locked ones)
@@ -229,8 +229,8 @@ begin
                 and v.message_id = v_verdict.message_id and v.is_edit = v_verdict.is_edit;
         end if;
     end loop;
-    delete from held_messages h where h.id = any (array(
-        select d.id from held_messages d where d.decided_at < v_now - p_keep_s * interval '1 second'
+    delete from reviews r where r.id = any (array(
+        select d.id from reviews d where d.decided_at < v_now - p_keep_s * interval '1 second'
         order by d.decided_at limit p_limit));
     get diagnostics v_deleted = row_count;
     return v_looked + v_deleted;

@@ -13,7 +13,7 @@ import { commitSent } from './commit.js';
  * @property {import('../types.js').Message} message as it is shown meanwhile: `seq` 0
  * @property {object} body of the request
  * @property {{id: string}[]} files to upload first
- * @property {'sending' | 'pending' | 'failed'} state pending: the server holds it for a moderator
+ * @property {'sending' | 'pending' | 'failed'} state pending: it waits for a moderator
  * @property {string} [problem] why it failed
  */
 
@@ -87,8 +87,8 @@ export class OutboxSender {
                 }
                 const wait = backOff.next(problemOf(error));
                 // A connection that comes back ends the wait, but not the server's Retry-After.
-                const isHeld = (problem?.retryAfter ?? 0) > 0;
-                await sleep(wait, signal, ...isHeld ? [] : [this.#wake.signal]);
+                const hasRetryAfter = (problem?.retryAfter ?? 0) > 0;
+                await sleep(wait, signal, ...hasRetryAfter ? [] : [this.#wake.signal]);
             } finally {
                 this.#requests.delete(next.id);
             }

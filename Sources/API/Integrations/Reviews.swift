@@ -1,0 +1,35 @@
+// Reviews: messages and edits that the policy sends to a moderator, who approves or refuses them.
+import Domain
+import Store
+
+extension API {
+    /// Empty unless an admin token is configured. Messages stay under review when the policy's setting is removed.
+    var reviewRoutes: [Route] {
+        guard adminGuard != nil else { return [] }
+        return [
+            Route(.get, "/v1/admin/reviews", .adminListReviews, query: .read, .admin(listReviews)),
+            Route(.put, "/v1/admin/reviews/{message_id}", .adminDecideReview, body: .small, .admin(decideReview)),
+        ]
+    }
+
+    private func listReviews(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        var query = call.query
+        let request = query.pageRequest()
+        try query.end()
+        return .list("reviews", try await store.reviews(request), limit: request.limit)
+    }
+
+    private func decideReview(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let message: MessageID = try call.id("message_id", orElse: .reviewNotFound)
+        let (action, thread) = try await call.fields { fields in
+            let action = fields.required("action", ReviewAction.self)
+            let thread = fields.optional("thread_id", ThreadID.self)
+            return (try fields.values(action), thread)
+        }
+        return .json(try await store.decideReview(message, in: thread, action, by: actor))
+    }
+}
+
+extension Problem {
+    fileprivate static let reviewNotFound = Problem(.reviewNotFound, "There is no such review.")
+}
