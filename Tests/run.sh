@@ -62,7 +62,7 @@ bench='^SystemTests\.BenchCommand/'
 postgres='^(EmbeddedPostgresTests|PostgresTests|ServiceTests)\.'
 # Unit suites that wait, start many servers, draw many pictures or play long histories: not in `quick`.
 slow='^((EmbeddedPostgresTests|PostgresTests|ServiceTests|ObjectStoreTests|ThumbnailingTests)\.|APITests\.(AccessByRole|LawOfCounts)/'
-slow+='|LogTests\.(LogHistory|LawsOfTheLog|TrimmingTheLog)/|StoreTests\.(Plans|SendingFromSQL/|IndexingMessages/))'
+slow+='|LogTests\.(LogEpochs|LawsOfTheLog|TrimmingTheLog)/|StoreTests\.(Plans|SendingFromSQL/|IndexingMessages/))'
 # Tests of rules under faults, in three groups that run with nothing else beside them, because they have deadlines. A
 # failure is never repeated.
 slow_faults='(chaos|manyPollsReturn|poolCut|slowReaders)\('

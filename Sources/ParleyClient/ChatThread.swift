@@ -37,11 +37,11 @@ public struct ChatThread: Sendable, Identifiable {
             $0.all || $0.members.contains(id.rawValue)
         } fetch: { known in
             do {
-                return try await parts.archive.members(of: id) ?? []
+                return try await parts.history.members(of: id) ?? []
             } catch let error as ParleyError where error != .closed {
                 guard error.isTemporary else { return known }
                 filler.start("list") {
-                    _ = try await parts.archive.members(of: id)
+                    _ = try await parts.history.members(of: id)
                     parts.store.changes.publish(Changes(members: [id.rawValue]))
                 }
                 return known
@@ -87,19 +87,19 @@ public struct ChatThread: Sendable, Identifiable {
     /// Deletes a message, for everyone or only for this user.
     public func delete(_ message: MessageID, for audience: MessageCalls.Audience) async throws {
         try await parts.connection.call(.messages.delete(message, in: id, for: audience))
-        try await parts.archive.refresh(message, in: id)
+        try await parts.history.refresh(message, in: id)
     }
 
     /// Adds the user's reaction with an emoji.
     public func react(_ emoji: String, to message: MessageID) async throws {
         try await parts.connection.call(.messages.react(emoji, to: message, in: id))
-        try await parts.archive.refresh(message, in: id)
+        try await parts.history.refresh(message, in: id)
     }
 
     /// Removes the user's reaction with an emoji.
     public func unreact(_ emoji: String, to message: MessageID) async throws {
         try await parts.connection.call(.messages.unreact(emoji, to: message, in: id))
-        try await parts.archive.refresh(message, in: id)
+        try await parts.history.refresh(message, in: id)
     }
 
     private func payload(of message: MessageID) async throws -> Payload? {

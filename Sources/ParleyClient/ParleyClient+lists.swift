@@ -86,7 +86,7 @@ extension ParleyClient {
             return id
         }
         guard let id else { throw ParleyError.unreadableAnswer("a new thread has no id") }
-        if try await parts.store.thread(ThreadID(id)) == nil { try await parts.archive.loadThread(id) }
+        if try await parts.store.thread(ThreadID(id)) == nil { try await parts.history.loadThread(id) }
         return thread(ThreadID(id))
     }
 

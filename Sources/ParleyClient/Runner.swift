@@ -70,18 +70,18 @@ struct Parts: Sendable {
     let store: Store
     let connection: Connection
     let live: LiveState
-    let archive: Archive
+    let history: History
     let outbox: Outbox
     let marks: MarkWorker
     let tokens: any TokenStorage
 
-    var sync: SyncLoop { SyncLoop(store: store, connection: connection, live: live, archive: archive) }
+    var sync: SyncLoop { SyncLoop(store: store, connection: connection, live: live, history: history) }
 
     init(_ configuration: ParleyClient.Configuration) throws {
         store = try Store(configuration.store)
         connection = Connection(server: configuration.server, transport: configuration.transport)
         live = LiveState(store.changes)
-        archive = Archive(store: store, connection: connection, live: live)
+        history = History(store: store, connection: connection, live: live)
         outbox = Outbox(
             store: store, connection: connection, live: live, files: try OutboxFiles(configuration.store))
         marks = MarkWorker(store: store, connection: connection)

@@ -166,7 +166,7 @@ class Device:
         return any(event["type"] not in ("typing", "presence.updated") for event in answer["events"])
 
     def fill_holes(self):
-        """Fetches what no event brings: unknown threads, last messages, and the archive below, a page a call."""
+        """Fetches what no event brings: unknown threads, last messages, and the history below, a page a call."""
         for thread_id in list(self.state.unknown):
             self.load_thread(thread_id)
         for thread_id in list(self.state.threads):
@@ -245,7 +245,7 @@ class Device:
     # The end.
 
     def check(self):
-        """Compares with a fresh inbox and the archive, loaded between two polls of which the second brings nothing."""
+        """Compares with a fresh inbox and the history, loaded between two polls of which the second brings nothing."""
         for _ in range(50):
             while self.poll(wait=0):
                 pass
@@ -256,7 +256,7 @@ class Device:
                 missing = before != self.state.known_from
             shown = copy.deepcopy(self.state)
             inbox = self.follower.call("GET", "/inbox?limit=200")
-            archives = {id_: self.archive(id_) for id_ in shown.threads}
+            histories = {id_: self.history(id_) for id_ in shown.threads}
             if not self.poll(wait=0):
                 break
             time.sleep(0.1)
@@ -264,12 +264,12 @@ class Device:
             return ["no moment without events"]
         lines = differences(shown.inbox(), inbox["threads"], ".threads")
         lines += differences(shown.unread_total(), inbox["unread_total"], ".unread_total")
-        for thread_id, messages in archives.items():
+        for thread_id, messages in histories.items():
             right = {message["seq"]: message for message in messages}
             lines += differences(shown.messages[thread_id], right, f".messages.{thread_id}")
         return [f"{self.person['username']}{line}" for line in lines]
 
-    def archive(self, thread_id):
+    def history(self, thread_id):
         messages, end = [], False
         while not end:
             after = messages[-1]["seq"] if messages else 0

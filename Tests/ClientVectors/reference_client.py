@@ -85,7 +85,7 @@ class State:
                 self.load_messages(thread_id, {"messages": [last] if last else [], "end": not last})
 
     def load_messages(self, thread_id, page, before=None, after=None):
-        """A page of the archive: the newest one, or the messages before a seq or after one."""
+        """A page of the history: the newest one, or the messages before a seq or after one."""
         thread = self.threads.get(thread_id)
         if not thread:
             return

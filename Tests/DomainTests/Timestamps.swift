@@ -57,7 +57,7 @@ struct Timestamps {
 
     @Test("bounds a page by seq, message or time")
     func readsBounds() throws {
-        func bound(_ text: String) throws -> ArchiveBound { try ArchiveBound(text: text) }
+        func bound(_ text: String) throws -> HistoryBound { try HistoryBound(text: text) }
         guard case .seq(Seq(42)) = try bound("42") else { return _ = Issue.record("no seq") }
         guard case .message = try bound(MessageID.make().description) else { return _ = Issue.record("no id") }
         for text in ["1970-01-01T01:00:00+01:00", "1970-01-01T01:00:00 01:00", "1970-01-01T00:00:00Z"] {

@@ -34,8 +34,8 @@ extension API {
         let thread = try call.thread()
         var query = call.query
         let limit = query.limit()
-        let before = query.optional("before", ArchiveBound.self)
-        let after = query.optional("after", ArchiveBound.self)
+        let before = query.optional("before", HistoryBound.self)
+        let after = query.optional("after", HistoryBound.self)
         try query.end()
         return .json(
             try await store.messages(in: thread, for: identity.user, before: before, after: after, limit: limit))

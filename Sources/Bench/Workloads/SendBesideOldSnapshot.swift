@@ -6,7 +6,7 @@ extension SendWorkload {
     /// Each round measures once without and once with a snapshot that is held during the measurement.
     ///
     /// Between two measurements the database is vacuumed without a snapshot, so that none begins with dead rows of an
-    /// earlier one, and a checkpoint is taken. The archive grows from one to the next. Which of the two is first
+    /// earlier one, and a checkpoint is taken. The history grows from one to the next. Which of the two is first
     /// alternates, so that an even number of rounds favours neither; a single round favours the one without. Nothing is
     /// vacuumed before the first, because plans made after that would be for empty tables.
     func roundsWithOldSnapshot(

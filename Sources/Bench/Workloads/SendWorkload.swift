@@ -31,8 +31,8 @@ struct SendWorkload: Sendable {
         let (senders, threads) = try await stage()
         var outcome = SendOutcome()
         let rounds = try await rounds(senders, &outcome)
-        Progress.report("reading the archive")
-        let archive = try await Archive.read(threads, at: bench.endpoints)
+        Progress.report("reading the history")
+        let history = try await ThreadHistories.read(threads, at: bench.endpoints)
 
         var report = Report("send")
         report.add("connections", settings.connectionCount)
@@ -45,7 +45,7 @@ struct SendWorkload: Sendable {
         report.add("text_bytes", settings.textByteCount)
         add(rounds, to: &report)
         report.add("acknowledged", outcome.acknowledged.values.reduce(0) { $0 + $1.count })
-        report.faults = faults(outcome, archive, threads)
+        report.faults = faults(outcome, history, threads)
         return report
     }
 
@@ -107,15 +107,15 @@ struct SendWorkload: Sendable {
     }
 
     /// Creates pairs of users, each with a direct thread.
-    func stage() async throws -> ([Sender], [ArchivedThread]) {
+    func stage() async throws -> ([Sender], [HistorySource]) {
         let accounts = try await bench.accounts.make(bench.settings.connectionCount)
         let pairs = stride(from: 0, to: accounts.count, by: 2).map { (accounts[$0], accounts[$0 + 1]) }
         let ids = try await bench.directThreads(pairs)
         var senders: [Sender] = []
-        var threads: [ArchivedThread] = []
+        var threads: [HistorySource] = []
         for (number, (pair, id)) in zip(pairs, ids).enumerated() {
             guard let key = ThreadKey(id) else { throw BenchFailure("\(id) is no thread id") }
-            threads.append(ArchivedThread(id: id, key: key, token: pair.0.token))
+            threads.append(HistorySource(id: id, key: key, token: pair.0.token))
             senders += [pair.0, pair.1].map { Sender(token: $0.token, thread: number, threadID: id) }
         }
         return (senders, threads)
@@ -160,17 +160,17 @@ struct SendWorkload: Sendable {
             seconds: phases.measuredSeconds, batching: observation.batching)
     }
 
-    /// Returns faults: acknowledged messages that the archive lacks, unexpected messages, and wrong answers.
-    private func faults(_ outcome: SendOutcome, _ archive: Archive, _ threads: [ArchivedThread]) -> [String] {
-        var faults = archive.faults
+    /// Returns faults: acknowledged messages that the history lacks, unexpected messages, and wrong answers.
+    private func faults(_ outcome: SendOutcome, _ history: ThreadHistories, _ threads: [HistorySource]) -> [String] {
+        var faults = history.faults
         faults += outcome.faults.phrases
         for (number, thread) in threads.enumerated() {
             let acknowledged = outcome.acknowledged[number] ?? SeqSet()
-            let head = archive.heads[thread.key] ?? 0
+            let head = history.heads[thread.key] ?? 0
             if acknowledged.max > head {
                 faults.append("thread \(thread.id) ends at \(head), before \(acknowledged.max)")
             }
-            // A message whose answer was lost may be in the archive.
+            // A message whose answer was lost may be in the history.
             if outcome.faults.isEmpty, Int64(acknowledged.count) != head {
                 faults.append("thread \(thread.id) has \(head) messages, \(acknowledged.count) were acknowledged")
             }

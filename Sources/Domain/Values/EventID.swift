@@ -4,7 +4,7 @@
 package struct EventID: Hashable, Sendable, CustomStringConvertible {
     /// The database that holds the event's thread. There is one lane, 0.
     package var lane: UInt8
-    /// The unbroken stretch of the log's history in which the event was written.
+    /// The unbroken stretch of the log in which the event was written.
     package var epoch: Int32
     package var position: Position
 

@@ -20,7 +20,7 @@ package struct Seq: Hashable, Comparable, Sendable {
 /// A place in the log as clients hold it: the client has seen everything up to and including `position`. Opaque and
 /// versioned, so that a later format (a position for each lane) can follow.
 package struct Cursor: Hashable, Sendable, CustomStringConvertible {
-    /// The unbroken stretch of the log's history that the position belongs to.
+    /// The unbroken stretch of the log that the position belongs to.
     package var epoch: Int32
     package var position: Position
 

@@ -39,8 +39,8 @@ package struct Page: Sendable {
     }
 }
 
-/// Where a page of a thread's archive begins or ends.
-package enum ArchiveBound: Sendable {
+/// Where a page of a thread's history begins or ends.
+package enum HistoryBound: Sendable {
     case seq(Seq)
     case message(MessageID)
     /// The starting seq is that of the first message at or after this time.

@@ -1,4 +1,4 @@
-// Reading the log to its end, in order, and noticing breaks of its history.
+// Reading the log to its end, in order, and noticing new epochs.
 import Domain
 import FoundationEssentials
 import Logging
@@ -15,7 +15,7 @@ extension Tail {
         }
         if why.isToBeChecked {
             let start = ContinuousClock.now
-            if try await checkHistory() == hub.head {
+            if try await checkEpoch() == hub.head {
                 // The check has shown that this node is at the log's end, so an idle node makes one query, not two.
                 state.withLock { $0.caughtUpAt = start }
                 return
@@ -35,11 +35,11 @@ extension Tail {
             let part = try await store.readLog(after: read.position, limit: Self.pageCount)
             if let first = part.events.first {
                 if part.epoch != read.epoch || first.position.value != read.position.value + 1 {
-                    try await checkHistory()
+                    try await checkEpoch()
                     // The node may have moved to another point: read from there.
                     if hub.head != read { continue }
                     guard part.epoch == read.epoch else {
-                        // Two connections lead to databases of different history.
+                        // Two connections lead to databases with different epochs.
                         throw Problem(
                             .unavailable, "This node is starting. Retry after the seconds in Retry-After.",
                             retryAfterS: 1)
@@ -95,7 +95,7 @@ extension Tail {
     /// sessions are dropped, because no event reports a lost sign-in. If it does not continue, everything is dropped.
     /// - Returns: the log's end at the time of the check.
     @discardableResult
-    private func checkHistory() async throws -> Cursor {
+    private func checkEpoch() async throws -> Cursor {
         let read = hub.head
         var place = try await store.place(of: read)
         if place.state == .lost, place.now.epoch == read.epoch {

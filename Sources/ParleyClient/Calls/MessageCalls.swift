@@ -1,13 +1,13 @@
-// Messages: sending, the archive, reactions, search.
+// Messages: sending, the history, reactions, search.
 import Foundation
 
 extension Call {
-    /// Sending messages, and the archive.
+    /// Sending messages, and the history.
     public static var messages: MessageCalls { MessageCalls() }
 }
 
-/// A place in a thread's archive.
-public enum ArchiveBound: Sendable, Hashable {
+/// A place in a thread's history.
+public enum HistoryBound: Sendable, Hashable {
     case seq(Seq)
     case message(MessageID)
     case time(Date)
@@ -69,7 +69,7 @@ public struct MessageCalls: Sendable {
     /// Messages in ascending order: the first ones after a bound, or else the last ones before a bound, or else the
     /// newest. `GET /v1/threads/{thread_id}/messages`
     public func list(
-        in thread: ThreadID, before: ArchiveBound? = nil, after: ArchiveBound? = nil, limit: Int? = nil
+        in thread: ThreadID, before: HistoryBound? = nil, after: HistoryBound? = nil, limit: Int? = nil
     ) -> Call<MessagePage> {
         Call(
             "GET", "v1", "threads", thread.rawValue, "messages",

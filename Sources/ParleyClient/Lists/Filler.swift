@@ -22,7 +22,7 @@ final class Filler: Sendable {
             guard case .hole(let range) = row else { continue }
             // The end that touches other messages comes first: readers look there.
             let end: RangeEnd = index + 1 < rows.count ? .upper : .lower
-            start("\(range)") { [parts, thread] in try await parts.archive.fill(thread.rawValue, range, from: end) }
+            start("\(range)") { [parts, thread] in try await parts.history.fill(thread.rawValue, range, from: end) }
         }
     }
 
@@ -32,7 +32,7 @@ final class Filler: Sendable {
             guard let data = try await parts.store.thread(thread), data.memberCount <= Member.followedMax else {
                 return
             }
-            try await parts.archive.loadMembers(thread.rawValue)
+            try await parts.history.loadMembers(thread.rawValue)
         }
     }
 

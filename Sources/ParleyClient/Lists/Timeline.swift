@@ -104,7 +104,7 @@ public final class Timeline: AsyncSequence, Sendable {
     private func fill(_ range: ClosedRange<Seq>?, from end: RangeEnd) async throws {
         guard let range else { return }
         parts.store.changes.publish(Changes(timelines: [threadID.rawValue]))
-        try await parts.archive.fill(threadID.rawValue, range, from: end)
+        try await parts.history.fill(threadID.rawValue, range, from: end)
     }
 
     /// The hole at an end of the window, which an earlier try could not fill. The window does not grow beyond it.

@@ -100,7 +100,7 @@ extension Fold {
         return true
     }
 
-    /// Stores a page of the archive, except messages that events have changed since. Returns false if the page has to be
+    /// Stores a page of the history, except messages that events have changed since. Returns false if the page has to be
     /// fetched again: such a message is not in the store.
     mutating func loadMessages(
         _ id: String, page: JSONValue, before: Seq? = nil, after: Seq? = nil, unless touches: Touches

@@ -2,7 +2,7 @@
 import GRDB
 
 extension Fold {
-    /// A page of the archive: the newest one, or the messages before a seq or after one.
+    /// A page of the history: the newest one, or the messages before a seq or after one.
     mutating func loadMessages(_ id: String, page: JSONValue, before: Seq? = nil, after: Seq? = nil) throws {
         guard let thread = try thread(id) else { return }
         let messages = page["messages"]?.array ?? []
@@ -18,7 +18,7 @@ extension Fold {
         }
     }
 
-    /// Stores a message of the archive, an event or an answer, and keeps what only the device knows.
+    /// Stores a message of the history, an event or an answer, and keeps what only the device knows.
     mutating func store(_ message: JSONValue, in id: String) throws {
         guard let seq = message["seq"]?.int, let messageID = message["id"]?.string else { return }
         var message = message
@@ -127,7 +127,7 @@ extension JSONValue {
         self["payload"] = payload
     }
 
-    /// Only the archive says which reactions are the user's own: events, and answers of a send or an edit, do not.
+    /// Only the history says which reactions are the user's own: events, and answers of a send or an edit, do not.
     fileprivate mutating func keepOwnReactions(of stored: JSONValue) {
         guard let reactions = self["reactions"]?.object, !reactions.isEmpty else { return }
         for (emoji, reaction) in reactions where reaction["me"] == nil {

@@ -44,7 +44,7 @@ enum Schema {
             thread_id text not null,
             seq integer not null,
             id text not null,
-            data text not null,                    -- as in the archive
+            data text not null,                    -- as in the history
             words text,                            -- what search finds
             version integer not null,
             unique (thread_id, seq)

@@ -5,7 +5,7 @@ struct SyncLoop: Sendable {
     let store: Store
     let connection: Connection
     let live: LiveState
-    let archive: Archive
+    let history: History
 
     /// Runs until the task is cancelled. Throws `refused` with status 401 when the session has ended.
     func run() async throws {
@@ -45,7 +45,7 @@ struct SyncLoop: Sendable {
             return 0
         }
         // An answer may name a thread that is missing, and the repair of the last one may have been cut off.
-        try await archive.repair()
+        try await history.repair()
         let poll = store.nextPoll()
         do {
             let answer = try await connection.call(.sync.events(after: cursor, wait: wait, limit: 200).raw)
@@ -74,7 +74,7 @@ struct SyncLoop: Sendable {
             if !more { try fold.dropConfirmedMarks(before: poll) }
         }
         show(events)
-        try await archive.repair()
+        try await history.repair()
         live.setStatus(more ? .behind : .live)
     }
 

@@ -1,4 +1,4 @@
-// Messages: the batched append, and the archive.
+// Messages: the batched append, and the history of a thread.
 import Domain
 import Postgres
 
@@ -97,9 +97,9 @@ extension Store {
             Statement("message_get", "select message_get($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
     }
 
-    /// Returns a page of the archive, `{messages, head, end}`.
+    /// Returns a page of the history, `{messages, head, end}`.
     package func messages(
-        in thread: ThreadID, for user: UserID, before: ArchiveBound?, after: ArchiveBound?, limit: Int
+        in thread: ThreadID, for user: UserID, before: HistoryBound?, after: HistoryBound?, limit: Int
     ) async throws -> JSONText {
         try await reads.json(
             Statement(
@@ -148,7 +148,7 @@ extension Store {
     }
 }
 
-extension ArchiveBound? {
+extension HistoryBound? {
     /// A bound's three parameters in SQL: seq, id, time.
     fileprivate var parameters: [Parameter] {
         switch self {

@@ -1,4 +1,4 @@
-// Sending, the archive, receipts, the inbox.
+// Sending, the history, receipts, the inbox.
 import Domain
 import Testing
 
@@ -87,7 +87,7 @@ struct MessagesAndReceipts {
         #expect(outsider.errorFields == ["mentions"])
     }
 
-    @Test("returns pages of the archive by seq, message and time")
+    @Test("returns pages of the history by seq, message and time")
     func pages() async throws {
         let ann = try await Person.make()
         let thread = try await ann.group()

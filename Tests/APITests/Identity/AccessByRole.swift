@@ -140,7 +140,7 @@ private let attempts: [String: Attempt] = [
         return try await client.post("/v1/rooms", #"{"title":"\#(ground.title)"}"#)
     },
     "leave, or decline": attempt("DELETE", { _ in "/members/me" }),
-    "read the archive": attempt("GET", { _ in "/messages" }),
+    "read the history": attempt("GET", { _ in "/messages" }),
     "read one message": attempt("GET", { "/messages/\($0.message)" }),
     "send a message": attempt("POST", { _ in "/messages" }, #"{"payload":{"text":"hi"}}"#),
     "edit one's own message": { ground, standing, client in

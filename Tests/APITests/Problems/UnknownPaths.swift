@@ -24,7 +24,7 @@ struct UnknownPaths {
                 + lists.flatMap { list in pages.map { get("\(list)page=\($0)", field: "page") } })
     }
 
-    @Test("of a poll or of the archive: the problem names a bad cursor, wait or bound")
+    @Test("of a poll or of the history: the problem names a bad cursor, wait or bound")
     func bounds() async throws {
         let cursors = ["x", "0", "AAAA", "%00", "%ff"] + [2_048, 2_049].map { String(repeating: "A", count: $0) }
         let cursor = try await stage.ann.client.get("/v1/sync").string("cursor")

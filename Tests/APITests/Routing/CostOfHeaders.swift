@@ -101,7 +101,7 @@ struct CostOfHeaders {
         expectCheap("query of a list") { text in
             var query = Fields(query: text[...])
             _ = query.pageRequest()
-            _ = query.optional("before", ArchiveBound.self)
+            _ = query.optional("before", HistoryBound.self)
             _ = try? query.end()
         }
         expectCheap("path") { text in

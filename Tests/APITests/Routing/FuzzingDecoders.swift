@@ -108,7 +108,7 @@ struct FuzzingDecoders {
                 let again = Timestamp(parsing: time.description)
                 #expect(again.map { abs($0.microsSince1970 - time.microsSince1970) < 1_000 } ?? false, note(text.utf8))
             }
-            _ = try? ArchiveBound(text: text)
+            _ = try? HistoryBound(text: text)
             if let bytes = Base64.urlSafe.decode(text) {
                 #expect(Base64.urlSafe.encode(bytes) == text, note(text.utf8))
             }

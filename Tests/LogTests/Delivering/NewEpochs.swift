@@ -58,7 +58,7 @@ struct NewEpochs {
         }
         #expect(events.map(\.position.value) == [5, 6])
         #expect(upTo == cursor(7, 6))
-        // From the lost tail, or from an unknown history: only the database knows.
+        // From the lost tail, or from an unknown epoch: only the database knows.
         for stranger in [cursor(1, 6), cursor(1, 8), cursor(3, 4)] {
             guard case .cold = poll(&state, ann, from: stranger) else { return #expect(Bool(false), "\(stranger)") }
         }
@@ -92,7 +92,7 @@ struct NewEpochs {
         guard case .parked = poll(&state, ben, from: cursor(1, 8)) else { return #expect(Bool(false)) }
         #expect(state.adopt(7, after: Position(6)).count == 1)
         #expect(state.mailboxCount == 1)
-        // In the new history Ben joins the thread at a position that the lost history had used, too.
+        // In the new epoch Ben joins the thread at a position that the lost tail had used, too.
         let isOpenAgain = state.open(ben.user, threads: [thread], at: cursor(7, 5))
         #expect(isOpenAgain)
         _ = state.apply([event(6), event(7), event(8)])

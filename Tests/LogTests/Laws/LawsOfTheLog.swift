@@ -41,7 +41,7 @@ struct LawsOfTheLog {
         #expect(nodes.map(\.writer.messageMetrics.sizes.values).contains { $0.sum > $0.count }, "no batch formed")
         #expect(
             nodes.contains { $0.tail.metrics.turn.events.value > 0 }, "none read what the others wrote with its turn")
-        // Positions are dense, too, and in the order of the archive.
+        // Positions are dense, too, and in the order of the history.
         let gaps = try await TestCluster.shared().psql(
             """
             select count(*) from (select pos, lag(pos) over (order by pos) as previous from events) e

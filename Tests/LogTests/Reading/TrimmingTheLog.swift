@@ -25,7 +25,7 @@ struct TrimmingTheLog {
             #expect(try await chat.missed(since: Cursor(epoch: end.epoch, position: Position(29))) == nil)
             #expect(try await chat.missed(since: Cursor(epoch: end.epoch, position: Position(30))) == 15)
             #expect(try await chat.send(1).position.value == 46)
-            // The archive keeps the messages.
+            // The thread's history keeps the messages.
             #expect(try await log.sql("select count(*), count(distinct seq) from messages") == "45|45")
         }
     }

@@ -48,10 +48,10 @@ struct ContractType: Sendable, CustomStringConvertible {
     /// Schemas that no Swift type reads, and why.
     static let leftOut: [String: Set<String>] = [
         "values without members": [
-            "AccountKind", "ArchiveBound", "AttachmentImage", "AttachmentState", "Bytes", "ChangeType",
+            "AccountKind", "AttachmentImage", "AttachmentState", "Bytes", "ChangeType",
             "CommandDescription", "CommandWord",
             "ConsumerName", "CurrentStatus", "Cursor", "DeviceName", "DisplayName", "Document", "EmailAddress",
-            "EventID", "EventStream", "ImageReference", "ImageURL", "KeptSeconds", "Lines", "MessageAttachments",
+            "EventID", "EventStream", "HistoryBound", "ImageReference", "ImageURL", "KeptSeconds", "Lines", "MessageAttachments",
             "Next", "Partial", "Password", "Presence", "ProblemCode", "ReportState", "ReviewState", "Role", "Seq",
             "SeqOrNull",
             "StatusText", "StructuredBoolean", "ThreadKind", "Time", "TimeOrNull", "Title", "Username",

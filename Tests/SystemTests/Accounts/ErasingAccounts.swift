@@ -119,7 +119,7 @@ extension SystemTests {
             _ group: String, _ direct: String, _ ann: Person, _ bob: Person, _ nodes: TestNodes
         ) async throws {
             let b = nodes.b.client
-            let messages = try await b.archive(of: group, as: bob)
+            let messages = try await b.history(of: group, as: bob)
             let said = messages.filter { $0["sender"]["id"].string == ann.id }
             #expect(said.map { $0["payload"]["text"] } == ["said again"])
             #expect(said.first?["sender"]["name"] == "Deleted user" && said.first?["sender"]["profile_image"] == .null)

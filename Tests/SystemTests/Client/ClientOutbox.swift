@@ -36,7 +36,7 @@ extension SystemTests {
             for (index, message) in sent.enumerated() { try await state(message, "sent") { $0 == .sent(index + 1) } }
             try await outbox.wait("an empty outbox") { $0.isEmpty }
             try await pair.thread.summary.wait("nothing unsent") { $0?.unsent == InboxRow.Unsent.none }
-            let ids = try await pair.server.archive(of: pair.id, as: pair.ann).map { $0["id"].string }
+            let ids = try await pair.server.history(of: pair.id, as: pair.ann).map { $0["id"].string }
             #expect(ids == sent.map(\.id.rawValue))
         }
 
@@ -54,7 +54,7 @@ extension SystemTests {
             device.wire.mend()
             device.parley.retryNow()
             try await waitUntilStored(["1", "2", "3"], pair)
-            let names = try await pair.server.archive(of: pair.id, as: pair.ann)
+            let names = try await pair.server.history(of: pair.id, as: pair.ann)
                 .map { $0["payload"]["attachments"][0]["name"].string }
             #expect(names == ["n.txt", "n.txt", "n.txt"])
         }

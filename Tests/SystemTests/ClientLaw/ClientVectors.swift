@@ -9,7 +9,7 @@ extension SystemTests {
     @Suite("Client vectors", .timeLimit(.minutes(3)))
     struct ClientVectors {
         @Test(
-            "record stories in which a device shows what a fresh inbox and the archive have",
+            "record stories in which a device shows what a fresh inbox and the history have",
             arguments: VectorScenario.allCases)
         func story(_ scenario: VectorScenario) async throws {
             var stage = try await VectorStage(at: try await TestNodes.shared().addresses)

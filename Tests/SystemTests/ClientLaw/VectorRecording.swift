@@ -10,8 +10,8 @@ struct VectorRecording: Sendable {
     struct Details: Sendable {
         let members: [String: JSON]
         let account: JSON
-        /// The archive of each joined thread.
-        let archives: [String: [JSON]]
+        /// The history of each joined thread.
+        let histories: [String: [JSON]]
     }
 
     private(set) var steps: [JSON] = []
@@ -44,10 +44,10 @@ struct VectorRecording: Sendable {
             let path = "/v1/threads/\(thread)/members?limit=200"
             members[thread] = try await FoldingDevice.get(path, of: person, at: caller)["members"]
         }
-        var archives: [String: [JSON]] = [:]
-        for thread in fold.joinedThreads { archives[thread] = try await caller.archive(of: thread, as: person) }
+        var histories: [String: [JSON]] = [:]
+        for thread in fold.joinedThreads { histories[thread] = try await caller.history(of: thread, as: person) }
         return Details(
-            members: members, account: try await Self.account(of: person, at: caller), archives: archives)
+            members: members, account: try await Self.account(of: person, at: caller), histories: histories)
     }
 
     /// The profile and the ids of the people blocked.
@@ -58,7 +58,7 @@ struct VectorRecording: Sendable {
         return ["user": user, "blocked": .array(ids.map { .string($0) })]
     }
 
-    /// Adds what a client shows now. Every stored message must be as the archive has it.
+    /// Adds what a client shows now. Every stored message must be as the history has it.
     mutating func expect(_ fold: InboxFold, _ details: Details) {
         let inbox = fold.inbox
         var expected: [String: JSON] = ["unread_total": inbox["unread_total"]]
@@ -67,10 +67,10 @@ struct VectorRecording: Sendable {
         expected["threads"] = .array(inbox["threads"].items.filter { expectedThreads[$0["id"].string ?? ""] != $0 })
         expectedThreads = threads
         var seqs: [String: JSON] = [:]
-        for (thread, archive) in details.archives {
+        for (thread, history) in details.histories {
             let stored = fold.messages(of: thread)
             let own = stored.map(\.["seq"])
-            let right = archive.filter { own.contains($0["seq"]) }
+            let right = history.filter { own.contains($0["seq"]) }
             #expect(zip(stored, right).allSatisfy(Self.isSame) && stored.count == right.count, "\(stored)\n\(right)")
             seqs[thread] = .array(own)
         }
@@ -90,7 +90,7 @@ struct VectorRecording: Sendable {
         steps[steps.count - 1] = ["expect": .object(expected)]
     }
 
-    /// Whether a stored message is as the archive has it, but for content that the server has forgotten.
+    /// Whether a stored message is as the history has it, but for content that the server has forgotten.
     static func isSame(_ stored: JSON, _ right: JSON) -> Bool {
         guard case .object(let own) = stored, right["payload"] == .null, right["deleted_at"] == .null else {
             return stored == right

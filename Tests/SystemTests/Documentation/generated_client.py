@@ -73,8 +73,8 @@ def walk(node, folder):
     edit = models.MessageEdit(payload=models.TextPayload(text="Hello"))
     edited = edit_message.sync(thread.id, sent.id, client=ann, body=edit)
     assert edited.edited_at and edited.payload.text == "Hello", edited
-    archive = list_messages.sync(thread.id, client=ben)
-    assert archive.end and archive.messages[0].reactions["👍"].me is True, archive
+    history = list_messages.sync(thread.id, client=ben)
+    assert history.end and history.messages[0].reactions["👍"].me is True, history
     readers = list_receipts.sync(thread.id, sent.id, client=ann).receipts
     assert [receipt.user.id for receipt in readers if receipt.read_at] == [ben_user.id], readers
     inbox = get_inbox.sync(client=ben)

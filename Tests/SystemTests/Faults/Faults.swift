@@ -1,5 +1,5 @@
 // Faults around a node, one in each file. Each is injected under traffic and ends with the same check: every device
-// received every event of its threads exactly once, in order, and the archives have no gaps.
+// received every event of its threads exactly once, in order, and the histories have no gaps.
 
 import Foundation
 import TestSupport

@@ -47,7 +47,7 @@ extension SystemTests.Faults {
         #expect(reloads.isEmpty)
         try await outcome.checkDelivery(on: nodes[1], isTrimmed: true)
         let count = try await log.sql("select count(*) from messages where seq > 0")
-        #expect(Int(count) ?? 0 > outcome.messageCount, "the archive isn't the log")
+        #expect(Int(count) ?? 0 > outcome.messageCount, "the history isn't the log")
         let made =
             try await (nodes[0].metric("parley_log_partitions_made_total") ?? 0)
             + (nodes[1].metric("parley_log_partitions_made_total") ?? 0)
@@ -63,7 +63,7 @@ extension SystemTests.Faults {
         let connection = Connection(address)
         let refusal = try await connection.sync(bob, from: cursor)
         let reload = try #require(ReloadAnswer(refusal, to: cursor, after: 0), "\(refusal)")
-        let messages = try await connection.archive(of: thread, as: bob)
+        let messages = try await connection.history(of: thread, as: bob)
         #expect(reload.heads == [UUID(uuidString: thread) ?? UUID(): messages.count], "\(refusal)")
         #expect(messages.compactMap { $0["seq"].int } == Array(1...messages.count))
 

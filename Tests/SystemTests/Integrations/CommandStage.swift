@@ -52,7 +52,7 @@ struct CommandStage: Sendable {
 
     /// The replies to a message, in order.
     func replies(to message: String, in thread: String) async throws -> [JSON] {
-        try await caller.archive(of: thread, as: ann).filter { $0["reply_to"].string == message }
+        try await caller.history(of: thread, as: ann).filter { $0["reply_to"].string == message }
     }
 
     /// Waits for the reply to a message, and returns its text.

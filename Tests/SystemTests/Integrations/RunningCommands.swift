@@ -222,7 +222,7 @@ extension SystemTests {
             #expect(sent.count > 20)
             try await stage.settled(command, within: .seconds(90))
             for (index, thread) in threads.enumerated() {
-                let replies = try await stage.caller.archive(of: thread, as: stage.ann).filter {
+                let replies = try await stage.caller.history(of: thread, as: stage.ann).filter {
                     $0["sender"]["id"].string == command.bot
                 }
                 let expected = sent.filter { $0.number % 2 == index }

@@ -35,7 +35,7 @@ extension SystemTests {
             #expect(again.json["peer"]["id"].string == ann.id)
         }
 
-        @Test("inbox, archive, unread counts and receipts agree on both nodes")
+        @Test("inbox, history, unread counts and receipts agree on both nodes")
         func agree() async throws {
             var ids: [String] = []
             for text in ["one", "two", "three"] { ids.append(try await nodes.a.client.sent(text, in: thread, as: ann)) }
@@ -46,10 +46,10 @@ extension SystemTests {
                 #expect(entry["unread_count"] == 3 && inbox["unread_total"] == 3 && entry["head"] == 3)
                 #expect(entry["last_message"]["id"].string == ids[2])
                 #expect(entry["peer"]["id"].string == ann.id)
-                let archive = try await node.client.archive(of: thread, as: bob)
-                #expect(archive.map { $0["id"].string } == ids)
-                #expect(archive.map { $0["seq"].int } == [1, 2, 3])
-                #expect(archive.map { $0["payload"]["text"] } == ["one", "two", "three"])
+                let history = try await node.client.history(of: thread, as: bob)
+                #expect(history.map { $0["id"].string } == ids)
+                #expect(history.map { $0["seq"].int } == [1, 2, 3])
+                #expect(history.map { $0["payload"]["text"] } == ["one", "two", "three"])
             }
 
             let cursor = try await nodes.a.client.cursor(of: ann)

@@ -66,7 +66,7 @@ extension SystemTests {
             #expect(hidden["type"] == "message.deleted" && hidden["data"]["for"] == "me")
             #expect(hidden["data"]["unread_count"] == 0)
             for node in [nodes.a, nodes.b] {
-                #expect(try await node.client.archive(of: thread, as: bob).isEmpty)
+                #expect(try await node.client.history(of: thread, as: bob).isEmpty)
                 let inbox = try await node.client.get("/v1/inbox", as: bob).json
                 #expect(inbox["unread_total"] == 0 && inbox["threads"][0]["last_message"] == .null)
                 #expect(try await node.client.get(path, as: ann).status == 200)

@@ -42,8 +42,8 @@ extension SystemTests {
             #expect(unread.items.map { $0["id"].string } == Array(expected.prefix(2)))
         }
 
-        @Test("reads the archive in both directions, by seq, by id and by time")
-        func archive() async throws {
+        @Test("reads the history in both directions, by seq, by id and by time")
+        func history() async throws {
             let connection = Connection(nodes.a.address)
             let thread = try await connection.thread("direct", by: ann, with: [bob])
             var sent: [JSON] = []
@@ -95,7 +95,7 @@ extension SystemTests {
             }
         }
 
-        @Test("ends a page of the archive at 1 MiB in both directions, and reports that there is more")
+        @Test("ends a page of the history at 1 MiB in both directions, and reports that there is more")
         func largePages() async throws {
             let connection = Connection(nodes.a.address)
             let thread = try await connection.thread("direct", by: ann, with: [bob])

@@ -26,7 +26,7 @@ extension SystemTests {
             for node in [nodes.a, nodes.b] {
                 let events = try await Follower.replay(bob, from: cursor, on: node.address)
                 #expect(events.filter { $0["type"] == "message.created" }.map { $0["data"] } == [answers[0].json])
-                #expect(try await node.client.archive(of: thread, as: bob).map { $0["id"].string } == [id])
+                #expect(try await node.client.history(of: thread, as: bob).map { $0["id"].string } == [id])
             }
         }
 
@@ -65,8 +65,8 @@ extension SystemTests {
                 let seqs = answers.compactMap { $0.json["seq"].int }
                 #expect(seqs == seqs.sorted())
             }
-            let archive = try await nodes.b.client.archive(of: thread, as: ann)
-            #expect(archive.compactMap { $0["seq"].int } == Array(1...640))
+            let history = try await nodes.b.client.history(of: thread, as: ann)
+            #expect(history.compactMap { $0["seq"].int } == Array(1...640))
             for node in [nodes.a, nodes.b] {
                 let events = try await Follower.replay(bob, from: cursor, on: node.address)
                 #expect(

@@ -51,7 +51,7 @@ struct BenchCommand {
         }
     }
 
-    @Test("send: counts acknowledged messages, finds them in the archives, and runs pgbench", .timeLimit(.minutes(1)))
+    @Test("send: counts acknowledged messages, finds them in the histories, and runs pgbench", .timeLimit(.minutes(1)))
     func send() async throws {
         let target = try await Target.start()
         let report = try await bench(
@@ -196,8 +196,8 @@ struct BenchCommand {
         #expect(report["faults"][0].string?.contains("answered 422") == true)
     }
 
-    @Test("detects messages missing from an archive", .timeLimit(.minutes(1)))
-    func spoiledArchive() async throws {
+    @Test("detects messages missing from a history", .timeLimit(.minutes(1)))
+    func spoiledHistory() async throws {
         let target = try await Target.start()
         try await target.cluster.psql(
             """

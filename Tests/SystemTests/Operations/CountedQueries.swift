@@ -8,7 +8,7 @@ import Testing
 extension SystemTests {
     @Suite("Statement counts", .timeLimit(.minutes(5)))
     struct CountedQueries {
-        /// The statements that do not depend on the number of polls: the tail's reads, its check of the log's history twice a
+        /// The statements that do not depend on the number of polls: the tail's reads, its check of the log's epoch twice a
         /// second, periodic work, and the statements of a new connection.
         private static let upkeep: Set = [
             "log_read", "log_place", "log_extend", "session_touch", "pg_backend_pid", "unnest", "receipt_deliver",

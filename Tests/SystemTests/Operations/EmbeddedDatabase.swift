@@ -33,7 +33,7 @@ extension SystemTests {
             try await first.kill()
 
             let second = try await Node.start(database: nil, settings: settings)
-            #expect(try await second.client.archive(of: thread, as: bob).map { $0["id"].string } == [id])
+            #expect(try await second.client.history(of: thread, as: bob).map { $0["id"].string } == [id])
             let events = try await second.client.sync(bob, from: cursor).json["events"].items
             #expect(events.map { $0["data"]["id"].string } == [id])
             #expect(try await second.client.get("/v1/inbox", as: bob).json["threads"] == before["threads"])

@@ -54,8 +54,8 @@ extension SystemTests {
                 conninfo: shop)
             #expect(try await nodes.a.client.say("from SQL", in: direct.id, as: people.ann, id: id).status == 200)
             #expect(try await nodes.a.client.say("else", in: direct.id, as: people.ann, id: id).status == 409)
-            let archive = try await nodes.a.client.archive(of: direct.id, as: people.bob)
-            #expect(archive.count == 2 && archive.first?["id"].string == id)
+            let history = try await nodes.a.client.history(of: direct.id, as: people.bob)
+            #expect(history.count == 2 && history.first?["id"].string == id)
             let inbox = try await nodes.b.client.get("/v1/inbox", as: people.bob)
             #expect(inbox.json["unread_total"] == 2)
         }
@@ -83,16 +83,16 @@ extension SystemTests {
                 try await Psql.run(send("sql \(number)"), conninfo: shop)
                 expected += ["api \(number)", "sql \(number)"]
                 try await eventually("sql \(number)", every: .milliseconds(20)) {
-                    try await client.archive(of: thread, as: ann).last?["payload"]["text"].string == "sql \(number)"
+                    try await client.history(of: thread, as: ann).last?["payload"]["text"].string == "sql \(number)"
                         ? true : nil
                 }
             }
             try await Psql.wake(in: superuser)
             _ = try await open.value
             try await eventually("the late message", every: .milliseconds(20)) {
-                try await client.archive(of: thread, as: ann).count == 11 ? true : nil
+                try await client.history(of: thread, as: ann).count == 11 ? true : nil
             }
-            let texts = try await client.archive(of: thread, as: ann).map { $0["payload"]["text"].string }
+            let texts = try await client.history(of: thread, as: ann).map { $0["payload"]["text"].string }
             #expect(texts == expected + ["late"])
             try await nodes.stop()
         }

@@ -164,13 +164,13 @@ extension SystemTests {
             }
             print("sent from SQL under faults: \(committed.count) messages were committed")
             #expect(!committed.isEmpty)
-            // The archives have each of them once, and nothing else.
-            var archived: [String] = []
+            // The histories have each of them once, and nothing else.
+            var found: [String] = []
             for thread in threads {
-                let messages = try await node.client.archive(of: thread, as: reader).filter { $0["type"] == "message" }
-                archived += messages.compactMap { $0["id"].string }
+                let messages = try await node.client.history(of: thread, as: reader).filter { $0["type"] == "message" }
+                found += messages.compactMap { $0["id"].string }
             }
-            #expect(archived.sorted() == committed.sorted())
+            #expect(found.sorted() == committed.sorted())
             // In each thread the messages of a connection have its order.
             let swapped = """
                 select count(*) from (

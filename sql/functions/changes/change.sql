@@ -68,8 +68,8 @@ begin
         v_last, v_place.epoch, v_place.head;
 end $$;
 
--- Returns: the position from which a reader with an expired cursor misses nothing that the log still has: the end of the
--- history that it shares with the log, or the position before the oldest kept. `p_epoch` is the cursor's, the others are from log_place.
+-- Returns: the position from which a reader with an expired cursor misses nothing that the log still has: the end of
+-- what it shares with the log, or the position before the oldest kept. `p_epoch` is the cursor's, the others are from log_place.
 create or replace function change_resume(p_epoch int, p_state text, p_epoch_end bigint, p_head bigint) returns bigint
 language plpgsql stable as $$
 begin

@@ -7,7 +7,7 @@
 -- locking it writes nothing, ends with the transaction, and needs a right that only Parley's user has.
 --
 -- The first writer after a restart of the server opens a new epoch, in the same transaction and before its own first
--- position. So no position is ever written on a history that a cursor cannot tell from a lost one. Restarts are found
+-- position. So no position is ever written in an epoch that a cursor cannot tell from a lost one. Restarts are found
 -- by the server's start time: a promoted standby, and a cluster that a dump or a copied data directory was restored
 -- into, are other processes with other start times. The start time is in memory (0.4 µs; the control file with the
 -- system identifier takes 10 µs), and it misses nothing: the timeline changes only at a promotion, and within one run
@@ -76,7 +76,7 @@ end $$;
 
 -- Opens a new epoch with the position `p_first`, which is written next. Epochs ascend by steps of random length. So
 -- two databases that continue from one backup, or two standbys of one primary that are promoted one after the other,
--- give two histories different numbers (except once in 65,536).
+-- give their epochs different numbers (except once in 65,536).
 -- Returns: the epoch.
 -- Locks: the caller holds the log
 create or replace function log_open_epoch(p_first bigint) returns int

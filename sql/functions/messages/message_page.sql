@@ -1,4 +1,4 @@
--- Pages of the archive.
+-- Pages of a thread's history.
 
 -- Returns: the first seq of the thread at or after an instant, head + 1 when all messages are older.
 -- Costs: some twenty index probes. Times never decrease along the seqs, so a binary search needs no index of its own
@@ -41,7 +41,7 @@ begin
     return v_seq;
 end $$;
 
--- Returns: a page of the archive as JSON text {messages, head, end}, ascending by seq: after `after` if given, else
+-- Returns: a page of the history as JSON text {messages, head, end}, ascending by seq: after `after` if given, else
 -- the last ones before `before`, else the newest. `end` says that there is nothing more in that direction. A page ends
 -- before 1 MiB of messages, but has at least one: a client that reads slowly holds a node's memory. Messages that the
 -- caller has cleared or deleted for themselves are left out.

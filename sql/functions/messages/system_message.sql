@@ -1,5 +1,5 @@
 -- System messages: the service writes them into a thread when somebody joins or leaves, or when its title changes.
--- They have a seq, are in the archive and in the log, and do not count as unread.
+-- They have a seq, are in the history and in the log, and do not count as unread.
 
 -- Returns: a UUIDv7 (RFC 9562, 5.7) of an instant: ids of instants that are a microsecond apart are in their order.
 create or replace function uuid_v7(p_at timestamptz) returns uuid

@@ -37,13 +37,13 @@ struct MixedStage: Sendable {
     }
 
     /// Each thread with a user who may read it.
-    var archived: [ArchivedThread] {
+    var historySources: [HistorySource] {
         var tokens: [Int: String] = [:]
         for person in people {
             for thread in person.allThreads { tokens[thread] = person.account.token }
         }
         return threads.enumerated().compactMap { index, thread in
-            tokens[index].map { ArchivedThread(id: thread.id, key: thread.key, token: $0) }
+            tokens[index].map { HistorySource(id: thread.id, key: thread.key, token: $0) }
         }
     }
 }

@@ -51,10 +51,10 @@ struct MixedWorkload: Sendable {
         try await Progress.show("calls", plan.meters, phases)
         let observation = try await observed
         try await poll("the last answers", within: 60) { plan.signals.quietLaneCount == plan.loopCount }
-        Progress.report("reading the archives")
-        let archive = try await Archive.read(plan.stage.archived, at: plan.endpoints)
-        plan.signals.end(at: archive.heads)
-        return (observation, archive.faults)
+        Progress.report("reading the histories")
+        let history = try await ThreadHistories.read(plan.stage.historySources, at: plan.endpoints)
+        plan.signals.end(at: history.heads)
+        return (observation, history.faults)
     }
 
     private func report(

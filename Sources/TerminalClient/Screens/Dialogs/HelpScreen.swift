@@ -27,7 +27,7 @@ struct HelpScreen: Screen {
             keys: [
                 Hint("↑ ↓, k j", "move"), Hint("Enter", "open"), Hint("n", "new conversation"), Hint("/", "search"),
                 Hint("f", "show unread, archived or all others"), Hint("m", "mute or unmute"),
-                Hint("p", "pin or unpin"), Hint("a", "archive, or move out of the archive"),
+                Hint("p", "pin or unpin"), Hint("a", "archive, or move to the inbox"),
                 Hint("u", "mark as unread"),
                 Hint("o", "messages that are not sent yet"), Hint("S", "sign out"), Hint("q", "quit"),
             ]),

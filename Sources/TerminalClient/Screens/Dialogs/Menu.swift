@@ -42,7 +42,7 @@ extension Menu {
             Item("s", "Search in this conversation", .show(.search(id))),
             Item("p", me.isPinned ? "Unpin" : "Pin", .change(id, .pin(!me.isPinned))),
             Item("u", isMuted ? "Unmute" : "Mute", .change(id, .mute(!isMuted))),
-            Item("r", me.isArchived ? "Move out of the archive" : "Archive", .change(id, .archive(!me.isArchived))),
+            Item("r", me.isArchived ? "Move to the inbox" : "Archive", .change(id, .archive(!me.isArchived))),
         ]
         guard let thread else { return Menu(title: "Conversation", items: items) }
         items.insert(Item("m", "Members", .show(.members(id))), at: 0)

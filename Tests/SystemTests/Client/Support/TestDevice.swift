@@ -92,7 +92,7 @@ struct AnnAndBen: Sendable {
 
     /// The texts that the server has.
     func storedTexts(in thread: String? = nil, as reader: Person? = nil) async throws -> [String] {
-        try await server.archive(of: thread ?? id, as: reader ?? ann).compactMap { $0["payload"]["text"].string }
+        try await server.history(of: thread ?? id, as: reader ?? ann).compactMap { $0["payload"]["text"].string }
     }
 
     /// The total of unread messages that the server has for Ann.

@@ -9,7 +9,7 @@ struct ServerView: Sendable {
     private let account: JSON
     private let blocked: [String]
     /// By thread; only those that the person has joined.
-    private let archives: [String: [JSON]]
+    private let histories: [String: [JSON]]
     private let members: [String: [JSON]]
 
     init(of person: Person, at caller: some Caller) async throws {
@@ -27,15 +27,15 @@ struct ServerView: Sendable {
         account = try await FoldingDevice.get("/v1/users/me", of: person, at: caller)
         let blocks = try await FoldingDevice.get("/v1/users/me/blocks?limit=200", of: person, at: caller)
         blocked = blocks["blocks"].items.compactMap { $0["user"]["id"].string }.sorted()
-        var archives: [String: [JSON]] = [:]
+        var histories: [String: [JSON]] = [:]
         var members: [String: [JSON]] = [:]
         for thread in threads where thread["me"]["status"] == "joined" {
             let id = thread["id"].string ?? ""
-            archives[id] = try await caller.archive(of: id, as: person)
+            histories[id] = try await caller.history(of: id, as: person)
             let path = "/v1/threads/\(id)/members?limit=200"
             members[id] = try await FoldingDevice.get(path, of: person, at: caller)["members"].items
         }
-        self.archives = archives
+        self.histories = histories
         self.members = members
     }
 
@@ -60,7 +60,7 @@ struct ServerView: Sendable {
             lines += ValueDifferences.lines(
                 present(stored["members"][id].items), present(members[id] ?? []), "members of \(id)")
         }
-        let others = stored["messages"].keys.subtracting(archives.keys)
+        let others = stored["messages"].keys.subtracting(histories.keys)
         if !others.isEmpty { lines.append("messages of threads that the person has not joined: \(others)") }
         lines += ValueDifferences.lines(stored["account"][0], account, "account")
         let people = stored["blocked"][0].items.compactMap(\.string).sorted()
@@ -68,9 +68,9 @@ struct ServerView: Sendable {
         return lines
     }
 
-    /// Each stored message must be as in the archive, but for content that the server has forgotten.
+    /// Each stored message must be as in the history, but for content that the server has forgotten.
     private func messages(_ stored: [JSON], of thread: String) -> [String] {
-        let right = Dictionary((archives[thread] ?? []).map { ($0["seq"], $0) }) { $1 }
+        let right = Dictionary((histories[thread] ?? []).map { ($0["seq"], $0) }) { $1 }
         return stored.flatMap { message -> [String] in
             guard let other = right[message["seq"]] else { return ["\(thread) has no message \(message)"] }
             return VectorRecording.isSame(message, other)
@@ -81,7 +81,7 @@ struct ServerView: Sendable {
     /// A timeline has all messages from its first to its newest.
     private func timeline(_ shown: [JSON], of thread: String) -> [String] {
         guard let first = shown.first else { return [] }
-        let ids = (archives[thread] ?? []).map { $0["id"] }
+        let ids = (histories[thread] ?? []).map { $0["id"] }
         let right = Array(ids.drop { $0 != first })
         return ValueDifferences.lines(.array(shown), .array(right), "the timeline of \(thread)")
     }

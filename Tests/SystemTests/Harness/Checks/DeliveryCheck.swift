@@ -1,4 +1,4 @@
-// The delivery guarantee from outside: compares the events that people sent and received with the archive and the log.
+// The delivery guarantee from outside: compares the events that people sent and received with the history and the log.
 
 import Foundation
 import Testing
@@ -11,8 +11,8 @@ extension Traffic.Outcome {
         var disordered = 0
     }
 
-    /// Every acknowledged message is in its archive once, in dense order; every device got every event that concerns
-    /// its person, each once, in the order of the log, which is the archives' order too. Reads all of it again from
+    /// Every acknowledged message is in its history once, in dense order; every device got every event that concerns
+    /// its person, each once, in the order of the log, which is the histories' order too. Reads all of it again from
     /// `node`.
     /// - Parameter isTrimmed: the log no longer reaches back to the beginning. The events that a person's first device
     ///   received replace it.
@@ -21,10 +21,10 @@ extension Traffic.Outcome {
         on node: Node, isTrimmed: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Verdict {
         var verdict = Verdict()
-        var archives: [UUID: [Entry]] = [:]
+        var histories: [UUID: [Entry]] = [:]
         for thread in population.threads {
-            let entries = try await archive(of: thread, on: node, &verdict, sourceLocation)
-            archives[UUID(uuidString: thread.id) ?? UUID()] = entries
+            let entries = try await history(of: thread, on: node, &verdict, sourceLocation)
+            histories[UUID(uuidString: thread.id) ?? UUID()] = entries
         }
         // The log has no gaps, as the node's own tail has seen it.
         #expect(try await node.metric("parley_log_gaps_total") == 0, sourceLocation: sourceLocation)
@@ -35,7 +35,7 @@ extension Traffic.Outcome {
                 ? followers.first { $0.person.id == person.id }?.seenEvents ?? []
                 : try await Follower.seenEvents(person, from: population.start, on: node.address)
             let isMember = population.people.contains { $0.id == person.id }
-            if isMember { compare(log, with: archives, of: person, &verdict, sourceLocation) }
+            if isMember { compare(log, with: histories, of: person, &verdict, sourceLocation) }
             for (number, follower) in followers.enumerated() where follower.person.id == person.id {
                 let note = "follower \(number), statuses \(follower.statuses)"
                 compare(follower.seenEvents, with: log, note, &verdict, sourceLocation)
@@ -44,18 +44,18 @@ extension Traffic.Outcome {
         return verdict
     }
 
-    /// A message as the archive returns it.
+    /// A message as the history returns it.
     struct Entry: Decodable, Equatable {
         let id: UUID?
         let seq: Int
     }
 
-    private struct ArchivePage: Decodable {
+    private struct HistoryPage: Decodable {
         let messages: [Entry]
         let end: Bool
     }
 
-    private func archive(
+    private func history(
         of thread: Population.Shared, on node: Node, _ verdict: inout Verdict, _ sourceLocation: SourceLocation
     ) async throws -> [Entry] {
         let entries = try await entries(of: thread, on: node, sourceLocation)
@@ -82,30 +82,30 @@ extension Traffic.Outcome {
             let path = "/v1/threads/\(thread.id)/messages?after=\(entries.last?.seq ?? 0)&limit=200"
             let answer = try await connection.get(path, as: population.people[thread.members[0]])
             try #require(answer.status == 200, "\(answer)", sourceLocation: sourceLocation)
-            let page = try JSONDecoder().decode(ArchivePage.self, from: answer.body)
+            let page = try JSONDecoder().decode(HistoryPage.self, from: answer.body)
             entries += page.messages
             isAtEnd = page.end
         }
         let isDense = entries.enumerated().allSatisfy { $1.seq == $0 + 1 }
-        #expect(isDense, "the archive of \(thread.id) has holes", sourceLocation: sourceLocation)
+        #expect(isDense, "the history of \(thread.id) has holes", sourceLocation: sourceLocation)
         return entries
     }
 
-    /// Expects the messages of each thread in the log to be those of its archive.
+    /// Expects the messages of each thread in the log to be those of its history.
     private func compare(
-        _ log: [SeenEvent], with archives: [UUID: [Entry]], of person: Person, _ verdict: inout Verdict,
+        _ log: [SeenEvent], with histories: [UUID: [Entry]], of person: Person, _ verdict: inout Verdict,
         _ sourceLocation: SourceLocation
     ) {
         var messages: [UUID: [Entry]] = [:]
         for event in log where event.type == "message.created" {
-            guard let thread = event.thread, archives[thread] != nil else { continue }
+            guard let thread = event.thread, histories[thread] != nil else { continue }
             messages[thread, default: []].append(Entry(id: event.subject, seq: event.number))
         }
         for (index, thread) in population.threads.enumerated() {
             guard thread.members.contains(where: { population.people[$0].id == person.id }),
                 let id = UUID(uuidString: thread.id)
             else { continue }
-            let difference = difference(messages[id] ?? [], archives[id] ?? [])
+            let difference = difference(messages[id] ?? [], histories[id] ?? [])
             if difference != nil { verdict.disordered += 1 }
             #expect(difference == nil, "thread \(index) in the log", sourceLocation: sourceLocation)
         }

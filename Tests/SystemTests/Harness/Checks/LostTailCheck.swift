@@ -6,7 +6,7 @@ import Testing
 extension Traffic.Outcome {
     /// Checks a run during which the nodes switched to a database that lacked the last messages they had written.
     ///
-    /// Acknowledged messages are in the kept archive, or were written after the two databases diverged and are in the
+    /// Acknowledged messages are in the kept history, or were written after the two databases diverged and are in the
     /// abandoned one. A device that was never refused received exactly the kept log. A refused device had followed the
     /// abandoned log, was told to reload all its threads, and from its fresh cursor on received the rest of the kept log.
     /// - Parameter old: a node on the abandoned database, to which nobody has written since.
@@ -43,7 +43,7 @@ extension Traffic.Outcome {
         return (lostCount, followers.count { !$0.reloads.isEmpty })
     }
 
-    /// Checks one thread's archives. Returns how many of its messages were lost.
+    /// Checks one thread's histories. Returns how many of its messages were lost.
     private func checkDelivery(
         _ stayed: [Entry], _ left: [Entry], _ acknowledged: [String], _ sourceLocation: SourceLocation
     ) -> Int {

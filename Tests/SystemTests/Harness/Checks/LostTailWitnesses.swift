@@ -73,7 +73,7 @@ struct LostTailWitnesses: Sendable {
             #expect(answer.json["threads"] == [["id": .string(eve.thread), "head": 1]], "\(answer)")
             fresh.append(try #require(answer.json["cursor"].string))
         }
-        #expect(try await connections[0].archive(of: eve.thread, as: eve.person).map { $0["seq"] } == [1])
+        #expect(try await connections[0].history(of: eve.thread, as: eve.person).map { $0["seq"] } == [1])
 
         for friend in [cora, eve] {
             let id = try await connections[0].sent("after", in: friend.thread, as: ann)

@@ -102,7 +102,7 @@ extension Caller {
     }
 
     /// All messages of a thread, page by page from the first.
-    func archive(
+    func history(
         of thread: String, as person: Person, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [JSON] {
         var messages: [JSON] = []

@@ -42,7 +42,7 @@ export async function foldPage({ messages, head, end }, { before, after }, threa
     const records = new WorkingSet(reader);
     const thread = await records.thread(threadID);
     if (!thread) return records.changes;
-    for (const message of messages) await putArchived(message, records);
+    for (const message of messages) await putStored(message, records);
     const bottom = Math.max(1, thread.me.hidden_before_seq);
     const [first, last] = after === undefined
         ? [end ? bottom : messages[0]?.seq ?? Infinity, before === undefined ? head : before - 1]
@@ -62,7 +62,7 @@ export async function foldMessage(message, reader) {
     const thread = await records.thread(message.thread_id);
     const known = await records.message(message.thread_id, message.seq);
     if (!thread || isAsRecent(known, message)) return records.changes;
-    await putArchived(message, records);
+    await putStored(message, records);
     await putWithLastMessage({ ...thread, ranges: withRange(thread.ranges, message.seq, message.seq) }, records);
     return records.changes;
 }
@@ -97,7 +97,7 @@ export function inboxOf(threads) {
 export async function putInboxThread(thread, records) {
     const stored = fromInbox(thread, await records.thread(thread.id));
     records.clearMessages(thread.id, thread.me.hidden_before_seq);
-    if (thread.last_message) await putArchived(thread.last_message, records);
+    if (thread.last_message) await putStored(thread.last_message, records);
     await putWithLastMessage(stored, records);
 }
 
@@ -105,7 +105,7 @@ export async function putInboxThread(thread, records) {
  * @param {Message} message
  * @param {WorkingSet} records
  */
-async function putArchived(message, records) {
+async function putStored(message, records) {
     records.putMessage(withKnown(message, await records.message(message.thread_id, message.seq)));
 }
 

@@ -2,7 +2,7 @@
 
 /** @import { Message, Person } from './records.js' */
 
-/** A message of the server as the archive would return it, with what only the device knows. Events and the answers of sends
+/** A message of the server as the history would return it, with what only the device knows. Events and the answers of sends
  * and edits do not say which reactions are the user's own. Once all devices have a message, the server forgets its payload,
  * and the device's copy may be the last one.
  * @param {Message} message

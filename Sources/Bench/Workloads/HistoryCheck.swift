@@ -1,4 +1,4 @@
-// After sending: checks that each thread's archive holds what was acknowledged, numbered without holes.
+// After sending: checks that each thread's history holds what was acknowledged, numbered without holes.
 
 /// The acknowledged seqs of one thread.
 struct SeqSet: Sendable {
@@ -18,36 +18,36 @@ struct SeqSet: Sendable {
     }
 }
 
-/// Where to read a thread's archive, as one of its members.
-struct ArchivedThread: Sendable {
+/// Where to read a thread's history, as one of its members.
+struct HistorySource: Sendable {
     let id: String
     let key: ThreadKey
     let token: String
 }
 
-struct Archive: Sendable {
+struct ThreadHistories: Sendable {
     /// The last seq of each thread.
     private(set) var heads: [ThreadKey: Int64] = [:]
     /// Seqs that are missing, duplicated or out of order, as phrases.
     private(set) var faults: [String] = []
 
     /// Reads the threads page by page.
-    /// - Throws: `BenchFailure` when an archive cannot be read.
-    static func read(_ threads: [ArchivedThread], at endpoints: [Endpoint]) async throws -> Archive {
-        let (heads, faults) = try await onEventLoop("bench-archive") { loop in
-            try ArchiveReader(loop, threads, endpoints).run()
+    /// - Throws: `BenchFailure` when a history cannot be read.
+    static func read(_ threads: [HistorySource], at endpoints: [Endpoint]) async throws -> ThreadHistories {
+        let (heads, faults) = try await onEventLoop("bench-history") { loop in
+            try HistoryReader(loop, threads, endpoints).run()
         }
-        return Archive(heads: Dictionary(zip(threads.map(\.key), heads)) { $1 }, faults: faults)
+        return ThreadHistories(heads: Dictionary(zip(threads.map(\.key), heads)) { $1 }, faults: faults)
     }
 }
 
 /// Reads eight threads at a time.
-private final class ArchiveReader: ConnectionOwner {
+private final class HistoryReader: ConnectionOwner {
     /// Seconds. A page takes milliseconds, unless the node hangs.
     private static let answerMaxS = 60.0
 
     private let loop: EventLoop
-    private let threads: [ArchivedThread]
+    private let threads: [HistorySource]
     private let endpoints: [Endpoint]
     private var heads: [Int64]
     /// The thread that each connection reads, by its tag.
@@ -58,7 +58,7 @@ private final class ArchiveReader: ConnectionOwner {
     private var watchdog: AnswerWatchdog?
     private var faults: [String] = []
 
-    init(_ loop: EventLoop, _ threads: [ArchivedThread], _ endpoints: [Endpoint]) {
+    init(_ loop: EventLoop, _ threads: [HistorySource], _ endpoints: [Endpoint]) {
         self.loop = loop
         self.threads = threads
         self.endpoints = endpoints
@@ -71,7 +71,7 @@ private final class ArchiveReader: ConnectionOwner {
         }
         at = Array(repeating: 0, count: connections.count)
         watchdog = AnswerWatchdog(loop, seconds: Self.answerMaxS) { [unowned self] in
-            fail("the archives: no answer for \(Int(Self.answerMaxS)) s")
+            fail("the histories: no answer for \(Int(Self.answerMaxS)) s")
         }
         for connection in connections { begin(on: connection) }
         if finishedCount < threads.count, failure == nil { loop.run() }
@@ -102,7 +102,7 @@ private final class ArchiveReader: ConnectionOwner {
             finishedCount += 1
             if finishedCount == threads.count { loop.stop() } else { begin(on: connection) }
         } catch {
-            fail("the archive of \(threads[index].id): \(error)")
+            fail("the history of \(threads[index].id): \(error)")
         }
     }
 
@@ -120,7 +120,7 @@ private final class ArchiveReader: ConnectionOwner {
                 while try walker.hasItem() {
                     let seq = try SeenMessage(&walker).seq
                     if seq != heads[index] + 1 {
-                        faults.append("in the archive of \(threads[index].id) \(seq) follows \(heads[index])")
+                        faults.append("in the history of \(threads[index].id) \(seq) follows \(heads[index])")
                     }
                     // Moves forward in any case, because the next page is requested by it.
                     heads[index] = max(seq, heads[index] + 1)
@@ -137,7 +137,7 @@ private final class ArchiveReader: ConnectionOwner {
     }
 
     func connection(_ connection: Connection, failed failure: ConnectionFailure) {
-        fail("the archive of \(threads[at[connection.tag]].id): \(failure)")
+        fail("the history of \(threads[at[connection.tag]].id): \(failure)")
     }
 
     private func fail(_ reason: String) {

@@ -2,7 +2,7 @@
 import Foundation
 
 /// Each thing is fetched once at a time, however many lists want it.
-actor Archive {
+actor History {
     private let store: Store
     private let connection: Connection
     private let live: LiveState

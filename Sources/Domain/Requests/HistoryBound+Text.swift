@@ -1,6 +1,6 @@
-// How a client names the place where a page of the archive begins or ends.
+// How a client names the place where a page of the history begins or ends.
 
-extension ArchiveBound: TextField {
+extension HistoryBound: TextField {
     /// A seq in digits, a message's id, or an RFC 3339 time.
     package init(text: String) throws(Invalid) {
         guard text.utf8.count <= 64 else { throw Invalid("Must be a seq, a message's id or an RFC 3339 time.") }

@@ -1,4 +1,4 @@
-// The log's history: whether what a node has read is still part of it.
+// The log's epochs: whether what a node has read is still part of the log.
 import Domain
 import Postgres
 

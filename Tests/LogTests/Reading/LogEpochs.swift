@@ -8,8 +8,8 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("The log's history", .serialized, .timeLimit(.minutes(2)))
-struct LogHistory {
+@Suite("The log's epochs", .serialized, .timeLimit(.minutes(2)))
+struct LogEpochs {
     @Test("opens one epoch with the first write after a restart of the server, also under simultaneous writes")
     func restart() async throws {
         let cluster = try await TestCluster.own()
