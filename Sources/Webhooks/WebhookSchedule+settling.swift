@@ -13,13 +13,13 @@ package struct WebhookSettlement: Sendable {
 extension WebhookSchedule {
     /// Reports the end of a settlement.
     ///
-    /// - Parameter isOurs: whether this turn still has the endpoint; otherwise nothing was recorded.
+    /// - Parameter isOurs: whether this claim still has the endpoint; otherwise nothing was recorded.
     package mutating func settled(isOurs: Bool, now: Now) {
         guard let settlement = settling else { return }
         settling = nil
         settledAt = now.instant
         settledCursor = settlement.cursor
-        if !isOurs { turnEnded() }
+        if !isOurs { claimEnded() }
     }
 
     /// Reports that a settlement could not be recorded. It becomes part of the next one.

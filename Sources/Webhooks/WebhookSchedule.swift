@@ -3,7 +3,7 @@
 // outcomes and the cursor.
 import Domain
 
-/// The deliveries to one endpoint, for one turn of its lease and one revision of its settings.
+/// The deliveries to one endpoint, for one claim and one revision of its settings.
 ///
 /// The caller reports what happened: `opened`, `read`, `loaded`, `answered`, `settled`, `renewed`, `stop`. It sends what
 /// `sends` returns, and performs what `step` returns, one step at a time. Answers come at any time and in any order.
@@ -77,15 +77,15 @@ package struct WebhookSchedule: Sendable {
         case settle(WebhookSettlement)
         /// Ask again after the next wake-up.
         case wait
-        /// Nothing is under way, and nothing more is to be done in this turn.
+        /// Nothing is under way, and nothing more is to be done by this claim.
         case end
     }
 
     enum Phase {
         case running
-        /// Nothing more is sent. The turn ends when nothing is under way and everything is recorded.
+        /// Nothing more is sent. The claim ends when nothing is under way and everything is recorded.
         case stopping
-        /// Another turn has the endpoint: nothing can be recorded any more.
+        /// Another claim has the endpoint: nothing can be recorded any more.
         case over
     }
 
@@ -98,7 +98,7 @@ package struct WebhookSchedule: Sendable {
         var message: WebhookMessage?
     }
 
-    package let turn: Int64
+    package let claim: Int64
     let revision: Int
     let retries: WebhookRetries
     let limits: Limits
@@ -125,10 +125,10 @@ package struct WebhookSchedule: Sendable {
 
     /// - Parameter revision: of the endpoint's settings, by which everything of this schedule is read and sent.
     package init(
-        turn: Int64, revision: Int, isOrdered: Bool, leaseEnd: ContinuousClock.Instant,
+        claim: Int64, revision: Int, isOrdered: Bool, leaseEnd: ContinuousClock.Instant,
         retries: WebhookRetries, limits: Limits = Limits(), now: Now
     ) {
-        self.turn = turn
+        self.claim = claim
         self.revision = revision
         self.retries = retries
         self.limits = limits
@@ -141,16 +141,16 @@ package struct WebhookSchedule: Sendable {
     package var inFlightCount: Int { queue.inFlightCount }
     /// Whether nothing is under way.
     package var isIdle: Bool { queue.inFlightCount == 0 }
-    /// Whether this turn still has the endpoint, as far as the node knows.
+    /// Whether this claim still has the endpoint, as far as the node knows.
     package var isOurs: Bool { phase != .over }
 
     // MARK: The lease
 
     /// Reports that the lease was renewed. Returns whether the lane continues. Otherwise it stops, and the next lane
     /// begins from the recorded place: after a replay and with other settings.
-    package mutating func renewed(turn: Int64, revision: Int, leaseEnd: ContinuousClock.Instant) -> Bool {
-        guard turn == self.turn else {
-            turnEnded()
+    package mutating func renewed(claim: Int64, revision: Int, leaseEnd: ContinuousClock.Instant) -> Bool {
+        guard claim == self.claim else {
+            claimEnded()
             return false
         }
         guard revision == self.revision else {
@@ -162,8 +162,8 @@ package struct WebhookSchedule: Sendable {
         return phase == .running
     }
 
-    /// Reports that another turn has the endpoint. Nothing is sent or recorded any more.
-    package mutating func turnEnded() { leave(.over) }
+    /// Reports that another claim has the endpoint. Nothing is sent or recorded any more.
+    package mutating func claimEnded() { leave(.over) }
 
     /// Sends nothing more. What is under way may end, and is recorded.
     package mutating func stop() {

@@ -28,7 +28,7 @@ private struct History {
     private var log: [(position: Int64, thread: ThreadID?)] = []
     private var head: Int64 = 0
     // The database.
-    private var turn: Int64 = 0
+    private var claim: Int64 = 0
     private var cursor: Int64 = 0
     private var rows: [Int64: OpenDelivery] = [:]
     // The node.
@@ -102,9 +102,9 @@ private struct History {
     }
 
     private mutating func begin() {
-        turn += 1
+        claim += 1
         leaseEndMs = timeMs + Self.leaseMs
-        node = TestedEndpoint(retries: Self.retries, leaseMs: Self.leaseMs, turn: turn, timeMs: timeMs)
+        node = TestedEndpoint(retries: Self.retries, leaseMs: Self.leaseMs, claim: claim, timeMs: timeMs)
         (underWay, isStopped, pausedUntilMs) = ([], false, 0)
     }
 
@@ -160,12 +160,12 @@ private struct History {
     }
 
     private mutating func renew() {
-        guard let turn = node?.schedule.turn, turn == self.turn else {
-            _ = node?.schedule.renewed(turn: self.turn, revision: 1, leaseEnd: TestedEndpoint.instant(timeMs))
+        guard let claim = node?.schedule.claim, claim == self.claim else {
+            _ = node?.schedule.renewed(claim: self.claim, revision: 1, leaseEnd: TestedEndpoint.instant(timeMs))
             return
         }
         leaseEndMs = timeMs + Self.leaseMs
-        _ = node?.schedule.renewed(turn: turn, revision: 1, leaseEnd: TestedEndpoint.instant(leaseEndMs))
+        _ = node?.schedule.renewed(claim: claim, revision: 1, leaseEnd: TestedEndpoint.instant(leaseEndMs))
     }
 
     private mutating func renewOrStop() {
@@ -184,7 +184,7 @@ private struct History {
     private mutating func replay() {
         cursor = min(cursor, Int64(random.below(Int(head) + 1)))
         rows = rows.filter { $0.key <= cursor }
-        turn += 1
+        claim += 1
         renew()
         isStopped = true
     }
@@ -194,7 +194,7 @@ private struct History {
             node?.schedule.settlementFailed()
             return
         }
-        let isOurs = node?.schedule.turn == turn
+        let isOurs = node?.schedule.claim == claim
         if isOurs {
             #expect(settlement.cursor.position.value <= head)
             cursor = settlement.cursor.position.value

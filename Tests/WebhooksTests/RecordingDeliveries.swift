@@ -40,7 +40,7 @@ struct RecordingDeliveries {
     }
 
     @Test("reads on before it records few outcomes, and records before it reads on without end")
-    func turns() {
+    func claims() {
         var endpoint = TestedEndpoint()
         endpoint.open()
         endpoint.read([(1, a)], end: 9_000)
@@ -219,9 +219,9 @@ struct RecordingDeliveries {
             endpoint.answer(position)
         }
         #expect(endpoint.settle() == "cursor 2: delivered 1, delivered 2")
-        #expect(endpoint.renew(turn: 2, untilMs: 9_000) == false)
+        #expect(endpoint.renew(claim: 2, untilMs: 9_000) == false)
         #expect(endpoint.stepName() == "end" && endpoint.schedule.lastSettlement() == nil)
-        var next = TestedEndpoint(turn: 2)
+        var next = TestedEndpoint(claim: 2)
         next.begin([(1, a), (2, a)])
         for position in [Int64(1), 2] {
             #expect(next.sends() == [position])

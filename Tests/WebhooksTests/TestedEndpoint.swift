@@ -16,15 +16,15 @@ struct TestedEndpoint {
     /// The log's head, as the node knows it.
     var head: Int64 = 0
 
-    /// Begins with turn 1, revision 1 of the settings, and a lease of an hour.
+    /// Begins with claim 1, revision 1 of the settings, and a lease of an hour.
     init(
-        retries: [Int] = [5, 300], isOrdered: Bool = true, leaseMs: Int64 = 3_600_000, turn: Int64 = 1,
+        retries: [Int] = [5, 300], isOrdered: Bool = true, leaseMs: Int64 = 3_600_000, claim: Int64 = 1,
         timeMs: Int64 = 0,
         limits: WebhookSchedule.Limits = .init()
     ) {
         self.timeMs = timeMs
         schedule = WebhookSchedule(
-            turn: turn, revision: 1, isOrdered: isOrdered, leaseEnd: Self.instant(timeMs + leaseMs),
+            claim: claim, revision: 1, isOrdered: isOrdered, leaseEnd: Self.instant(timeMs + leaseMs),
             retries: WebhookRetries(seconds: retries), limits: limits, now: Self.now(timeMs))
     }
 
@@ -94,8 +94,8 @@ struct TestedEndpoint {
     }
 
     /// Reports a renewal. Returns whether the lane continues.
-    mutating func renew(turn: Int64 = 1, revision: Int = 1, untilMs: Int64) -> Bool {
-        schedule.renewed(turn: turn, revision: revision, leaseEnd: Self.instant(untilMs))
+    mutating func renew(claim: Int64 = 1, revision: Int = 1, untilMs: Int64) -> Bool {
+        schedule.renewed(claim: claim, revision: revision, leaseEnd: Self.instant(untilMs))
     }
 
     // MARK: Decisions

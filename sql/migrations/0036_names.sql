@@ -1,5 +1,6 @@
--- One name for one thing. Messages that the policy sends to a moderator are reviews: held is what legal holds keep.
--- locks: policy_verdicts, the table of reviews (access exclusive)
+-- One name for one thing. Messages that the policy sends to a moderator are reviews: held is what legal holds keep. The
+-- number that refuses what an earlier node or request writes is a claim.
+-- locks: policy_verdicts, the table of reviews, attachments, webhook_states, command_runs (access exclusive)
 -- length: milliseconds, and a second for a million verdicts
 -- breaking: yes
 
@@ -9,9 +10,12 @@ declare
     v_function regprocedure;
 begin
     for v_function in select p.oid from pg_proc p
-        where p.pronamespace = current_schema()::regnamespace and (p.proname in ('held_json', 'held_admin_json', 'held_create',
+        where p.pronamespace = current_schema()::regnamespace and p.proname in ('held_json', 'held_admin_json', 'held_create',
             'held_use', 'held_release', 'held_drop', 'held_list', 'held_lock', 'held_put', 'held_append', 'held_reason',
-            'held_refuse', 'held_count', 'policy_find', 'policy_outcome', 'policy_record'))
+            'held_refuse', 'held_count', 'policy_find', 'policy_outcome', 'policy_record', 'attachment_append',
+            'attachment_begin', 'attachment_finish', 'attachment_flush', 'attachment_refuse_turn',
+            'attachment_resume', 'attachment_undo', 'command_put_off', 'command_settle', 'command_step',
+            'webhook_open', 'webhook_read', 'webhook_release', 'webhook_settle', 'webhook_tend')
     loop
         execute format('drop function %s', v_function);
     end loop;
@@ -32,6 +36,13 @@ update policy_verdicts v set action = 'review' where v.action = 'hold';
 alter table policy_verdicts add constraint policy_verdicts_action_check
     check (action in ('allow', 'deny', 'rewrite', 'review'));
 
--- review: a message under review. holder_id is the id of its row in reviews.
--- held: a message that was withdrawn under a legal hold.
 update audit a set action = 'review' || substr(a.action, 5) where a.action in ('held.approve', 'held.refuse');
+
+-- A number names the request that appends while an upload is unfinished, later the node that checks or moves the file.
+update attachments a set claim = a.turn where a.state = 0;
+alter table attachments drop column turn;
+alter sequence attachment_turns rename to attachment_claims;
+-- The lease. A node that writes with an older claim is refused.
+alter table webhook_states rename column turn to claim;
+-- Counts the claims. A node that settles with an older claim is refused.
+alter table command_runs rename column turn to claim;

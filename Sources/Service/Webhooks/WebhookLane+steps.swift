@@ -10,8 +10,8 @@ extension WebhookLane {
 
     /// Reads the place and the events that wait.
     func open() async throws {
-        guard let place = try await store.openWebhook(id, turn: turn) else {
-            state.withLock { $0.schedule.turnEnded() }
+        guard let place = try await store.openWebhook(id, claim: claim) else {
+            state.withLock { $0.schedule.claimEnded() }
             return
         }
         if place.droppedCount > 0 { reportLoss(place.droppedCount) }
@@ -64,7 +64,7 @@ extension WebhookLane {
     func settle(_ settlement: WebhookSettlement) async throws {
         do {
             let isOurs = try await store.settleWebhook(
-                id, turn: turn, revision: revision, cursor: settlement.cursor, settlement.outcomes)
+                id, claim: claim, revision: revision, cursor: settlement.cursor, settlement.outcomes)
             state.withLock { $0.schedule.settled(isOurs: isOurs, now: .now) }
         } catch {
             // What is not recorded is delivered again.

@@ -10,7 +10,7 @@ import Telemetry
 import Webhooks
 import Workers
 
-/// Delivers the events of the log to one endpoint, for one turn of its lease and one revision of its settings. It has an
+/// Delivers the events of the log to one endpoint, for one claim and one revision of its settings. It has an
 /// HTTP client of its own, so a slow endpoint delays no other one.
 final class WebhookLane: Sendable {
     /// How long requests under way may continue while the lane ends.
@@ -26,7 +26,7 @@ final class WebhookLane: Sendable {
     }
 
     let id: WebhookID
-    let turn: Int64
+    let claim: Int64
     let revision: Int
     let store: Store
     let outbound: Outbound
@@ -43,7 +43,7 @@ final class WebhookLane: Sendable {
         outbound: Outbound, metrics: WebhookMetrics, head: @escaping @Sendable () -> Position, logger: Logger
     ) {
         id = webhook.id
-        turn = webhook.turn
+        claim = webhook.claim
         revision = webhook.revision
         self.store = store
         self.outbound = outbound
@@ -55,7 +55,7 @@ final class WebhookLane: Sendable {
         worker = Worker(
             "delivering to a webhook", retryAfter: .seconds(1), failures: metrics.failures, logger: logger)
         let schedule = WebhookSchedule(
-            turn: webhook.turn, revision: webhook.revision, isOrdered: webhook.isOrdered, leaseEnd: leaseEnd,
+            claim: webhook.claim, revision: webhook.revision, isOrdered: webhook.isOrdered, leaseEnd: leaseEnd,
             retries: retries, now: .now)
         state = Mutex(State(schedule: schedule, webhook: webhook))
     }
@@ -67,7 +67,7 @@ final class WebhookLane: Sendable {
     /// stops, and the next lane begins from the recorded place.
     func renew(_ webhook: LeasedWebhook, leaseEnd: ContinuousClock.Instant) {
         state.withLock { state in
-            if state.schedule.renewed(turn: webhook.turn, revision: webhook.revision, leaseEnd: leaseEnd) {
+            if state.schedule.renewed(claim: webhook.claim, revision: webhook.revision, leaseEnd: leaseEnd) {
                 state.webhook = webhook
             }
         }
@@ -128,7 +128,7 @@ final class WebhookLane: Sendable {
         }
         do {
             if let last = state.withLock({ $0.schedule.lastSettlement() }) { try await settle(last) }
-            if state.withLock({ $0.schedule.isOurs }) { try await store.releaseWebhook(id, turn: turn) }
+            if state.withLock({ $0.schedule.isOurs }) { try await store.releaseWebhook(id, claim: claim) }
         } catch {
             metrics.failures.add()
             log.warning("recording the last deliveries to a webhook failed; they are sent again", reason: "\(error)")

@@ -20,7 +20,7 @@ package struct UploadRules: Sendable {
 
 /// The right of one request to append bytes to an upload. Any later PUT or PATCH for the same upload ends it:
 /// then `append` throws 409 `upload_superseded`.
-package struct UploadTurn: Sendable {
+package struct UploadClaim: Sendable {
     package let attachment: AttachmentID
     /// Grows with each PUT and PATCH of the upload, on any node.
     package let number: Int64
@@ -36,7 +36,7 @@ package struct UploadTurn: Sendable {
 }
 
 package enum UploadStart: Sendable {
-    case receiving(UploadTurn)
+    case receiving(UploadClaim)
     /// All bytes arrived earlier (state checking, ready or refused). `digest` is the SHA-256 of the bytes as uploaded;
     /// nil while a node still computes it.
     case complete(byteCount: Int, digest: [UInt8]?)
@@ -49,7 +49,7 @@ package struct UploadProgress: Sendable {
 }
 
 package enum UploadResumption: Sendable {
-    case receiving(UploadTurn)
+    case receiving(UploadClaim)
     case complete
     /// The offset that the client must continue from.
     case offsetMismatch(Int)
@@ -69,7 +69,7 @@ extension Store {
                 return .complete(byteCount: Int(try row.int8(3)), digest: try row.bytesOrNull(4))
             }
             return .receiving(
-                UploadTurn(
+                UploadClaim(
                     attachment: id, number: number, offset: 0, length: length, byteCountMax: Int(try row.int8(1)),
                     isBoundByQuota: try row.bool(2)))
         }
@@ -87,7 +87,7 @@ extension Store {
             guard try row.int2(1) == AttachmentState.receiving.rawValue else { return .complete }
             guard let number = try row.int8OrNull(0) else { return .offsetMismatch(Int(try row.int8(2))) }
             return .receiving(
-                UploadTurn(
+                UploadClaim(
                     attachment: id, number: number, offset: offset, length: try row.int8OrNull(3).map { Int($0) },
                     byteCountMax: Int(try row.int8(4)), isBoundByQuota: try row.bool(5)))
         }
@@ -105,37 +105,37 @@ extension Store {
     }
 
     /// Appends bytes that end at the latest at the next multiple of `AttachmentSizes.chunkByteCount`. Moves
-    /// `turn.offset`. Without `isDurable` the commit does not wait for the disk; a later durable one covers it.
-    package func append(_ bytes: [UInt8], to turn: inout UploadTurn, isDurable: Bool) async throws {
+    /// `claim.offset`. Without `isDurable` the commit does not wait for the disk; a later durable one covers it.
+    package func append(_ bytes: [UInt8], to claim: inout UploadClaim, isDurable: Bool) async throws {
         _ = try await fileWrites.rows(
             Statement("attachment_append", "select attachment_append($1, $2, $3, $4, $5)"),
             [
-                .id(turn.attachment), .int8(turn.number), .int8(Int64(turn.offset)), .bytes(bytes), .bool(isDurable),
+                .id(claim.attachment), .int8(claim.number), .int8(Int64(claim.offset)), .bytes(bytes), .bool(isDurable),
             ])
-        turn.offset += bytes.count
+        claim.offset += bytes.count
     }
 
     /// Takes back what a refused request has appended. Nil as `offset`: the request began the upload, which is deleted.
-    /// Does nothing if the turn has ended.
-    package func undoUpload(_ turn: UploadTurn, to offset: Int?) async throws {
+    /// Does nothing if the claim has ended.
+    package func undoUpload(_ claim: UploadClaim, to offset: Int?) async throws {
         _ = try await rows(
             Statement("attachment_undo", "select attachment_undo($1, $2, $3)"),
-            [.id(turn.attachment), .int8(turn.number), .int8(orNull: offset)])
+            [.id(claim.attachment), .int8(claim.number), .int8(orNull: offset)])
     }
 
     /// Makes what was appended durable. For a request that ends without a last piece.
-    package func flushUpload(_ turn: UploadTurn) async throws {
+    package func flushUpload(_ claim: UploadClaim) async throws {
         _ = try await fileWrites.rows(
             Statement("attachment_flush", "select attachment_flush($1, $2)"),
-            [.id(turn.attachment), .int8(turn.number)])
+            [.id(claim.attachment), .int8(claim.number)])
     }
 
     /// Marks the upload as complete: state `checking`. Checks the declared length (422) and the quota (403; then the
     /// upload is deleted). The caller claims it next (`claimAttachment`).
-    package func finishUpload(_ turn: UploadTurn, rules: UploadRules) async throws {
+    package func finishUpload(_ claim: UploadClaim, rules: UploadRules) async throws {
         let row = try await row(
             Statement("attachment_finish", "select attachment_finish($1, $2, $3, $4, $5)"),
-            [.id(turn.attachment), .int8(turn.number)] + rules.parameters.dropLast())
+            [.id(claim.attachment), .int8(claim.number)] + rules.parameters.dropLast())
         guard try await decoded({ try row.bool(0) }) else {
             throw Problem(
                 .quotaExceeded,

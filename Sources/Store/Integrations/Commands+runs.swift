@@ -2,14 +2,14 @@
 import Domain
 import Postgres
 
-/// A message that runs a command, and the number of the claim. What an earlier turn records is refused.
+/// A message that runs a command, and the number of the claim. What is recorded with an earlier number is refused.
 package struct CommandRunKey: Hashable, Sendable {
     package var command: CommandID
     package var thread: ThreadID
     package var message: MessageID
-    package var turn: Int32
+    package var claim: Int32
 
-    fileprivate var parameters: [Parameter] { [.id(command), .id(thread), .id(message), .int4(turn)] }
+    fileprivate var parameters: [Parameter] { [.id(command), .id(thread), .id(message), .int4(claim)] }
 }
 
 /// A claimed run with what its request needs.
@@ -48,7 +48,7 @@ extension Store {
         return try await decoded { try result.get().map { try CommandRun($0) } }
     }
 
-    /// Ends a run. A reply is posted in the same transaction. Returns whether the turn lasted; otherwise nothing was
+    /// Ends a run. A reply is posted in the same transaction. Returns whether the claim lasted; otherwise nothing was
     /// recorded.
     ///
     /// - Parameters:
@@ -66,7 +66,7 @@ extension Store {
         return try await decoded { try result.get().first?.bool(0) ?? false }
     }
 
-    /// Makes a run due again after a wait. Returns whether the turn lasted.
+    /// Makes a run due again after a wait. Returns whether the claim lasted.
     ///
     /// - Parameter isTried: whether a try has failed; otherwise the node sent nothing.
     package func putOffCommandRun(_ key: CommandRunKey, waitMs: Int, isTried: Bool) async throws -> Bool {
@@ -87,7 +87,7 @@ extension CommandRun {
     fileprivate init(_ row: Row) throws {
         key = CommandRunKey(
             command: CommandID(try row.uuid(0)), thread: ThreadID(try row.uuid(1)), message: MessageID(try row.uuid(2)),
-            turn: try row.int4(3))
+            claim: try row.int4(3))
         tryCount = Int(try row.int4(4))
         refusal = try row.textOrNull(5).flatMap(Refusal.init)
         event = try row.text(6)

@@ -5,8 +5,8 @@ import Postgres
 /// An endpoint that a node delivers to, for as long as its lease lasts.
 package struct LeasedWebhook: Sendable, Equatable {
     package var id: WebhookID
-    /// The number of the lease. What an earlier turn writes is refused.
-    package var turn: Int64
+    /// Grows with each claim. What is recorded with an earlier number is refused.
+    package var claim: Int64
     /// Counts the changes of the endpoint. The log is read by the present revision only.
     package var revision: Int
     package var target: WebhookTarget
@@ -16,7 +16,7 @@ package struct LeasedWebhook: Sendable, Equatable {
 
 /// What the log has for an endpoint after a place.
 package enum WebhookChanges: Sendable {
-    /// The turn is over, or the endpoint has other settings.
+    /// The claim is over, or the endpoint has other settings.
     case superseded
     case read(Changes)
 }
@@ -42,19 +42,19 @@ extension Store {
 
     /// Ends a lease: another node may claim the endpoint at once. The call runs to its end even if its task is cancelled,
     /// because a node releases its endpoints while it stops.
-    package func releaseWebhook(_ id: WebhookID, turn: Int64) async throws {
+    package func releaseWebhook(_ id: WebhookID, claim: Int64) async throws {
         let result = await withCheckedContinuation { continuation in
             changes.client.begin(
-                Statement("webhook_release", "select webhook_release($1, $2)"), [.id(id), .int8(turn)]
+                Statement("webhook_release", "select webhook_release($1, $2)"), [.id(id), .int8(claim)]
             ) { continuation.resume(returning: $0) }
         }
         _ = try await decoded { try result.get() }
     }
 
-    /// Returns where delivering goes on; nil if the turn is over.
-    package func openWebhook(_ id: WebhookID, turn: Int64) async throws -> WebhookPlace? {
+    /// Returns where delivering goes on; nil if the claim is over.
+    package func openWebhook(_ id: WebhookID, claim: Int64) async throws -> WebhookPlace? {
         let rows = try await rows(
-            Statement("webhook_open", "select * from webhook_open($1, $2)"), [.id(id), .int8(turn)])
+            Statement("webhook_open", "select * from webhook_open($1, $2)"), [.id(id), .int8(claim)])
         return try await decoded {
             try rows.first.map { row in
                 WebhookPlace(
@@ -74,7 +74,7 @@ extension Store {
         let rows = try await reads.rows(
             Statement("webhook_read", "select * from webhook_read($1, $2, $3, $4, $5, $6, $7, $8)"),
             [
-                .id(webhook.id), .int8(webhook.turn), .int4(Int32(webhook.revision)), .int4(cursor.epoch),
+                .id(webhook.id), .int8(webhook.claim), .int4(Int32(webhook.revision)), .int4(cursor.epoch),
                 .int8(cursor.position.value), .int4(Int32(limit)), .int4(Int32(Page.byteCountMax)), .bool(allTypes),
             ])
         return try await decoded { rows.isEmpty ? .superseded : .read(try Changes(rows)) }
@@ -95,12 +95,12 @@ extension Store {
         }
     }
 
-    /// Records outcomes and the cursor. Returns whether the turn lasts; otherwise nothing was recorded. The call runs to
+    /// Records outcomes and the cursor. Returns whether the claim lasts; otherwise nothing was recorded. The call runs to
     /// its end even if its task is cancelled, because what was delivered must be recorded.
     ///
     /// - Parameter revision: of the settings by which the events were sent. A 410 disables no other revision.
     package func settleWebhook(
-        _ id: WebhookID, turn: Int64, revision: Int, cursor: Cursor, _ outcomes: WebhookOutcomes
+        _ id: WebhookID, claim: Int64, revision: Int, cursor: Cursor, _ outcomes: WebhookOutcomes
     ) async throws -> Bool {
         let (delivered, open) = (outcomes.delivered, outcomes.open)
         let result = await withCheckedContinuation { continuation in
@@ -112,7 +112,7 @@ extension Store {
                         $19, p_revision => $20)
                     """),
                 [
-                    .id(id), .int8(turn), .int4(cursor.epoch), .int8(cursor.position.value),
+                    .id(id), .int8(claim), .int4(cursor.epoch), .int8(cursor.position.value),
                     .int8s(delivered.map { $0.position.value }), .texts(delivered.map(\.event)),
                     .int4s(delivered.map { Int32($0.status) }), .int4s(delivered.map { Int32($0.tryCount) }),
                     .int8s(open.map { $0.delivery.position.value }), .texts(open.map(\.delivery.event)),
@@ -131,7 +131,7 @@ extension Store {
 extension LeasedWebhook {
     fileprivate init(_ row: Row) throws {
         id = WebhookID(try row.uuid(0))
-        turn = try row.int8(1)
+        claim = try row.int8(1)
         revision = Int(try row.int4(2))
         isThin = try row.bool(4)
         isOrdered = try row.bool(5)

@@ -97,14 +97,14 @@ struct AttachmentSetup {
     ) async throws -> AttachmentID {
         let start = try await store.beginUpload(
             id, owner: owner, name: "file", declaredType: type, length: bytes.count, rules: Self.rules)
-        guard case .receiving(var turn) = start else { throw Unexpected("\(start)") }
+        guard case .receiving(var claim) = start else { throw Unexpected("\(start)") }
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = rest.prefix(AttachmentSizes.chunkByteCount)
             rest = rest.dropFirst(piece.count)
-            try await store.append(Array(piece), to: &turn, isDurable: rest.isEmpty)
+            try await store.append(Array(piece), to: &claim, isDurable: rest.isEmpty)
         }
-        try await store.finishUpload(turn, rules: Self.rules)
+        try await store.finishUpload(claim, rules: Self.rules)
         return id
     }
 

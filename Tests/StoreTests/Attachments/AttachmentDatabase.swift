@@ -82,11 +82,11 @@ struct AttachmentDatabase: Sendable {
     /// An upload with all its bytes, in state `checking`.
     func uploaded(_ bytes: [UInt8], by owner: UserID, id: AttachmentID = .make()) async throws -> AttachmentJob {
         guard
-            case .receiving(var turn) = try await store.beginUpload(
+            case .receiving(var claim) = try await store.beginUpload(
                 id, owner: owner, name: "a.png", declaredType: "image/png", length: nil, rules: Self.rules)
         else { throw Problem(.internalError, "The upload was complete before.") }
-        try await append(bytes, to: &turn)
-        try await store.finishUpload(turn, rules: Self.rules)
+        try await append(bytes, to: &claim)
+        try await store.finishUpload(claim, rules: Self.rules)
         guard let job = try await store.claimAttachment(id, leaseSeconds: 60) else {
             throw Problem(.internalError, "The upload cannot be claimed.")
         }
@@ -94,13 +94,13 @@ struct AttachmentDatabase: Sendable {
     }
 
     /// Appends bytes in pieces that end at the ends of chunks.
-    func append(_ bytes: [UInt8], to turn: inout UploadTurn) async throws {
+    func append(_ bytes: [UInt8], to claim: inout UploadClaim) async throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let space = AttachmentSizes.chunkByteCount - turn.offset % AttachmentSizes.chunkByteCount
+            let space = AttachmentSizes.chunkByteCount - claim.offset % AttachmentSizes.chunkByteCount
             let piece = Array(rest.prefix(space))
             rest = rest.dropFirst(space)
-            try await store.append(piece, to: &turn, isDurable: rest.isEmpty)
+            try await store.append(piece, to: &claim, isDurable: rest.isEmpty)
         }
     }
 

@@ -60,10 +60,10 @@ struct DeletingAttachments {
             let checking = try await database.uploaded([1], by: owner).attachment
             let unfinished = AttachmentID.make()
             guard
-                case .receiving(var turn) = try await database.store.beginUpload(
+                case .receiving(var claim) = try await database.store.beginUpload(
                     unfinished, owner: owner, name: "", declaredType: nil, length: nil, rules: AttachmentDatabase.rules)
             else { return }
-            try await database.append([UInt8](repeating: 1, count: 20_000_000), to: &turn)
+            try await database.append([UInt8](repeating: 1, count: 20_000_000), to: &claim)
             #expect(try await database.store.sweepAttachments(limit: 10) == 0)
             try await database.sql("update attachments set due_at = now() where due_at < 'infinity'")
             // The upload has received bytes since; the unused one goes.

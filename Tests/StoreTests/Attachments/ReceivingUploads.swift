@@ -1,4 +1,4 @@
-// How the bytes of an upload arrive: in turns, at offsets, within the account's bounds.
+// How the bytes of an upload arrive: by claims, at offsets, within the account's bounds.
 import Domain
 import Store
 import TestSupport
@@ -11,12 +11,12 @@ struct ReceivingUploads {
     private func begin(
         _ database: AttachmentDatabase, _ upload: Upload, length: Int? = nil,
         rules: UploadRules = AttachmentDatabase.rules
-    ) async throws -> UploadTurn {
+    ) async throws -> UploadClaim {
         guard
-            case .receiving(let turn) = try await database.store.beginUpload(
+            case .receiving(let claim) = try await database.store.beginUpload(
                 upload.id, owner: upload.owner, name: "a", declaredType: nil, length: length, rules: rules)
         else { throw Problem(.internalError, "The upload was complete before.") }
-        return turn
+        return claim
     }
 
     private func resume(
@@ -39,17 +39,17 @@ struct ReceivingUploads {
             var random = SplitMix64(freshFor: "uploads cut at random")
             let upload: Upload = (.make(), try await database.user())
             let bytes = (0..<1_000_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-            var turn = try await begin(database, upload, length: bytes.count)
-            while turn.offset < bytes.count {
-                let piece = bytes[turn.offset...].prefix(1 + random.below(300_000))
-                try await database.append(Array(piece), to: &turn)
-                guard case .receiving(let next) = try await resume(database, upload, at: turn.offset) else {
-                    Issue.record("offset \(turn.offset)")
+            var claim = try await begin(database, upload, length: bytes.count)
+            while claim.offset < bytes.count {
+                let piece = bytes[claim.offset...].prefix(1 + random.below(300_000))
+                try await database.append(Array(piece), to: &claim)
+                guard case .receiving(let next) = try await resume(database, upload, at: claim.offset) else {
+                    Issue.record("offset \(claim.offset)")
                     return
                 }
-                turn = next
+                claim = next
             }
-            try await database.store.finishUpload(turn, rules: AttachmentDatabase.rules)
+            try await database.store.finishUpload(claim, rules: AttachmentDatabase.rules)
             #expect(try await database.bytes(of: upload.id) == bytes)
             #expect(try await database.store.uploadProgress(upload.id, owner: upload.owner).isComplete)
             guard case .complete = try await resume(database, upload, at: 0) else {
@@ -64,21 +64,21 @@ struct ReceivingUploads {
         try await AttachmentDatabase.run { database in
             let upload: Upload = (.make(), try await database.user())
             var bytes = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 9) }
-            var turn = try await begin(database, upload)
-            try await database.append(Array(bytes[..<520_000]), to: &turn)
+            var claim = try await begin(database, upload)
+            try await database.append(Array(bytes[..<520_000]), to: &claim)
             func written() async throws -> Int {
                 let text = try await database.sql("select pg_current_wal_insert_lsn() - '0/0'")
                 return Int(text.filter(\.isNumber)) ?? 0
             }
             let before = try await written()
-            for _ in 0..<100 { try await database.store.append([bytes[turn.offset]], to: &turn, isDurable: true) }
+            for _ in 0..<100 { try await database.store.append([bytes[claim.offset]], to: &claim, isDurable: true) }
             // Other work of the server is in it, too. The chunk alone would be 26 MB.
             #expect(try await written() - before < 5_000_000)
             // Over the end of the chunk, and up to the end of the file.
-            try await database.append(Array(bytes[turn.offset..<699_990]), to: &turn)
-            for _ in 0..<5 { try await database.store.append([bytes[turn.offset]], to: &turn, isDurable: true) }
-            bytes.removeSubrange(turn.offset...)
-            try await database.store.finishUpload(turn, rules: AttachmentDatabase.rules)
+            try await database.append(Array(bytes[claim.offset..<699_990]), to: &claim)
+            for _ in 0..<5 { try await database.store.append([bytes[claim.offset]], to: &claim, isDurable: true) }
+            bytes.removeSubrange(claim.offset...)
+            try await database.store.finishUpload(claim, rules: AttachmentDatabase.rules)
             #expect(try await database.bytes(of: upload.id) == bytes)
             let places = "select string_agg(variant || '/' || n, ' ' order by variant, n) from attachment_chunks"
             #expect(try await database.sql(places).contains("0/0 0/1 0/2"))
@@ -87,7 +87,7 @@ struct ReceivingUploads {
     }
 
     @Test("a later request ends an earlier one: continuing, beginning anew, asking for the offset")
-    func turns() async throws {
+    func claims() async throws {
         try await AttachmentDatabase.run { database in
             let upload: Upload = (.make(), try await database.user())
             var first = try await begin(database, upload)
@@ -129,11 +129,11 @@ struct ReceivingUploads {
                 for _ in 0..<100 {
                     group.addTask {
                         let progress = try await database.store.uploadProgress(upload.id, owner: upload.owner)
-                        guard case .receiving(var turn) = try await resume(database, upload, at: progress.offset) else {
+                        guard case .receiving(var claim) = try await resume(database, upload, at: progress.offset) else {
                             return 0
                         }
                         do {
-                            try await database.store.append([1], to: &turn, isDurable: false)
+                            try await database.store.append([1], to: &claim, isDurable: false)
                             return 1
                         } catch let problem as Problem where problem.code == .uploadSuperseded {
                             return 0
@@ -156,9 +156,9 @@ struct ReceivingUploads {
         let bytes = [UInt8](repeating: 7, count: 80_000)
         let upload = try await AttachmentDatabase.run(on: conninfo) { database -> Upload in
             let upload: Upload = (.make(), try await database.user())
-            var turn = try await begin(database, upload)
-            try await database.store.append(bytes, to: &turn, isDurable: false)
-            try await database.store.append(bytes, to: &turn, isDurable: false)
+            var claim = try await begin(database, upload)
+            try await database.store.append(bytes, to: &claim, isDurable: false)
+            try await database.store.append(bytes, to: &claim, isDurable: false)
             #expect(try await database.store.uploadProgress(upload.id, owner: upload.owner).offset == 160_000)
             guard case .receiving(var next) = try await resume(database, upload, at: 160_000) else {
                 throw Problem(.internalError, "The offset is 160,000.")
@@ -183,7 +183,7 @@ struct ReceivingUploads {
         try await AttachmentDatabase.run { database in
             let upload: Upload = (.make(), try await database.user())
             let other: Upload = (upload.id, try await database.user())
-            var turn = try await begin(database, upload, length: 5)
+            var claim = try await begin(database, upload, length: 5)
             await expect(.idTaken) { _ = try await begin(database, other) }
             await expect(.attachmentNotFound) { _ = try await resume(database, other, at: 0) }
             await expect(.attachmentNotFound) {
@@ -193,10 +193,10 @@ struct ReceivingUploads {
                 try await database.store.deleteAttachment(upload.id, owner: other.owner)
             }
             await expect(.invalid) { _ = try await resume(database, upload, at: 0, length: 6) }
-            try await database.store.append([1, 2], to: &turn, isDurable: true)
-            await expect(.invalid) { try await database.store.finishUpload(turn, rules: AttachmentDatabase.rules) }
-            try await database.store.append([3, 4, 5], to: &turn, isDurable: true)
-            try await database.store.finishUpload(turn, rules: AttachmentDatabase.rules)
+            try await database.store.append([1, 2], to: &claim, isDurable: true)
+            await expect(.invalid) { try await database.store.finishUpload(claim, rules: AttachmentDatabase.rules) }
+            try await database.store.append([3, 4, 5], to: &claim, isDurable: true)
+            try await database.store.finishUpload(claim, rules: AttachmentDatabase.rules)
             await expect(.idTaken) { _ = try await begin(database, other) }
         }
     }
@@ -237,10 +237,10 @@ struct ReceivingUploads {
                     group.addTask {
                         do {
                             let length = number.isMultiple(of: 2) ? 90 : nil
-                            var turn = try await begin(database, (.make(), owner), length: length, rules: rules)
+                            var claim = try await begin(database, (.make(), owner), length: length, rules: rules)
                             let bytes = [UInt8](repeating: 1, count: 90)
-                            try await database.store.append(bytes, to: &turn, isDurable: false)
-                            try await database.store.finishUpload(turn, rules: rules)
+                            try await database.store.append(bytes, to: &claim, isDurable: false)
+                            try await database.store.finishUpload(claim, rules: rules)
                             return 1
                         } catch let problem as Problem where problem.code == .quotaExceeded {
                             return 0

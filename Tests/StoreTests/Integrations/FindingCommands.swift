@@ -82,7 +82,7 @@ struct FindingCommands {
             runs.map { "\($0.word) \($0.key.message.description.suffix(2)) [\($0.arguments)]" }.sorted() == [
                 "/echo 02 [a  b]", "/echo 03 []", "/echo 05 [c]", "/echo 09 [f]", "/echo 14 [g]", "/local 08 [e]",
             ])
-        #expect(runs.allSatisfy { $0.tryCount == 0 && $0.refusal == nil && $0.key.turn == 1 })
+        #expect(runs.allSatisfy { $0.tryCount == 0 && $0.refusal == nil && $0.key.claim == 1 })
         let edited = try #require(runs.first { $0.arguments.isEmpty })
         #expect(String(decoding: edited.message.utf8, as: UTF8.self).contains("/echo"))
         #expect(try await step().isEmpty)
@@ -98,7 +98,7 @@ struct FindingCommands {
         // The lease ends, another node claims it.
         try await sql("update command_runs set due_at = now()")
         let second = try #require(try await step().first)
-        #expect(second.key.turn == 2 && second.event == first.event)
+        #expect(second.key.claim == 2 && second.event == first.event)
         #expect(try await !settle(first, "late"))
         #expect(try await settle(second, "done"))
         #expect(try await !settle(second, "again"))
@@ -143,7 +143,7 @@ struct FindingCommands {
             "update command_runs set is_running = false; update command_runs set due_at = '-infinity' where tries = 1")
         let again = try await step(1)
         #expect(again.map(\.key.message) == [slow.key.message])
-        #expect(again.first?.tryCount == 1 && again.first?.key.turn == slow.key.turn + 2)
+        #expect(again.first?.tryCount == 1 && again.first?.key.claim == slow.key.claim + 2)
         await client.shutdown()
     }
 
@@ -168,7 +168,7 @@ struct FindingCommands {
         #expect(try await settle(run, "gone", goneURL: "https://former.example/"))
         #expect(try await sql("select count(*) from messages where sender_id <> p(1)") == "0")
         let again = try #require(try await step().first)
-        #expect(again.key.message == run.key.message && again.key.turn > run.key.turn && again.tryCount == 0)
+        #expect(again.key.message == run.key.message && again.key.claim > run.key.claim && again.tryCount == 0)
         #expect(try await settle(again, nil, goneURL: again.target.url))
         #expect(try await sql("select is_enabled || disabled_reason from commands") == "falsegone")
         await client.shutdown()

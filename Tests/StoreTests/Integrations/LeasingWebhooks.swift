@@ -60,7 +60,7 @@ struct LeasingWebhooks {
     func leases() async throws {
         let id = try await make()
         let first = try await tend("a")
-        #expect(first.map(\.id) == [id] && first.first?.turn == 1)
+        #expect(first.map(\.id) == [id] && first.first?.claim == 1)
         #expect(try await tend("b").isEmpty)
         #expect(try await tend("a", held: [id]) == first)
         _ = try await sql("update webhook_states set lease_until = now() + interval '9 s'")
@@ -69,16 +69,16 @@ struct LeasingWebhooks {
         // The node dies.
         _ = try await sql("update webhook_states set lease_until = now()")
         let second = try await tend("b")
-        #expect(second.map(\.turn) == [2])
+        #expect(second.map(\.claim) == [2])
         #expect(try await tend("a", held: [id]).isEmpty)
-        let place = try #require(try await store.openWebhook(id, turn: 2))
-        #expect(try await store.openWebhook(id, turn: 1) == nil)
-        #expect(try await !store.settleWebhook(id, turn: 1, revision: 1, cursor: place.cursor, WebhookOutcomes()))
-        #expect(try await store.settleWebhook(id, turn: 2, revision: 1, cursor: place.cursor, WebhookOutcomes()))
-        try await store.releaseWebhook(id, turn: 1)
+        let place = try #require(try await store.openWebhook(id, claim: 2))
+        #expect(try await store.openWebhook(id, claim: 1) == nil)
+        #expect(try await !store.settleWebhook(id, claim: 1, revision: 1, cursor: place.cursor, WebhookOutcomes()))
+        #expect(try await store.settleWebhook(id, claim: 2, revision: 1, cursor: place.cursor, WebhookOutcomes()))
+        try await store.releaseWebhook(id, claim: 1)
         #expect(try await tend("a").isEmpty)
-        try await store.releaseWebhook(id, turn: 2)
-        #expect(try await tend("a").map(\.turn) == [3])
+        try await store.releaseWebhook(id, claim: 2)
+        #expect(try await tend("a").map(\.claim) == [3])
         await client.shutdown()
     }
 
@@ -98,14 +98,14 @@ struct LeasingWebhooks {
     @Test("records outcomes with the cursor, and lists them by state")
     func outcomes() async throws {
         let id = try await make()
-        let turn = try #require(try await tend("a").first?.turn)
+        let claim = try #require(try await tend("a").first?.claim)
         var outcomes = WebhookOutcomes()
         outcomes.delivered = (10...12).map {
             .init(position: Position($0), event: "evt_0_1_\($0)", status: 204, tryCount: 1)
         }
         outcomes.open = [open(20, .failed), open(21, .waiting), open(22, .parked)]
         let cursor = Cursor(epoch: 1, position: Position(30))
-        #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: cursor, outcomes))
+        #expect(try await store.settleWebhook(id, claim: claim, revision: 1, cursor: cursor, outcomes))
         #expect(try await sql("select pos from webhook_states") == "30")
         #expect(
             try await store.openDeliveries(id, after: .start, limit: 10) == [
@@ -127,7 +127,7 @@ struct LeasingWebhooks {
         outcomes = WebhookOutcomes()
         outcomes.delivered = [.init(position: Position(20), event: "evt_0_1_20", status: 200, tryCount: 2)]
         outcomes.removed = [Position(21)]
-        #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: cursor, outcomes))
+        #expect(try await store.settleWebhook(id, claim: claim, revision: 1, cursor: cursor, outcomes))
         for state in [WebhookDeliveryState.failed, .pending] { #expect(try await list(state).isEmpty) }
         #expect(try await list(.delivered, limit: 1) == ["evt_0_1_20 delivered 200"])
         #expect(try await sql("select lost from webhook_states") == "1")
@@ -137,7 +137,7 @@ struct LeasingWebhooks {
     @Test("keeps the latest thousand deliveries, in one row a batch")
     func recent() async throws {
         let id = try await make()
-        let turn = try #require(try await tend("a").first?.turn)
+        let claim = try #require(try await tend("a").first?.claim)
         for batch in 0..<15 {
             var outcomes = WebhookOutcomes()
             outcomes.delivered = (1...100).map { number in
@@ -145,7 +145,7 @@ struct LeasingWebhooks {
                 return .init(position: Position(position), event: "evt_0_1_\(position)", status: 200, tryCount: 1)
             }
             let cursor = Cursor(epoch: 1, position: Position(Int64(batch * 100 + 100)))
-            #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: cursor, outcomes))
+            #expect(try await store.settleWebhook(id, claim: claim, revision: 1, cursor: cursor, outcomes))
         }
         #expect(try await sql("select count(*), max(n), min(n) from webhook_batches") == "10|1500|600")
         #expect(try await sql("select count(*) from webhook_deliveries") == "0")
@@ -155,18 +155,18 @@ struct LeasingWebhooks {
     @Test("is disabled by a 410, and its events wait")
     func gone() async throws {
         let id = try await make()
-        let turn = try #require(try await tend("a").first?.turn)
-        let place = try #require(try await store.openWebhook(id, turn: turn))
+        let claim = try #require(try await tend("a").first?.claim)
+        let place = try #require(try await store.openWebhook(id, claim: claim))
         var outcomes = WebhookOutcomes()
         outcomes.isGone = true
-        #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: place.cursor, outcomes))
+        #expect(try await store.settleWebhook(id, claim: claim, revision: 1, cursor: place.cursor, outcomes))
         #expect(try await tend("a", held: [id]).isEmpty)
         let shown = try JSONReader.read(try await store.webhook(id).utf8)
         #expect(shown["enabled"] == .bool(false) && shown["disabled_reason"] == .string("gone"))
         _ = try await sql("select say(2001)")
         _ = try await store.updateWebhook(id, WebhookChange(isEnabled: true), by: actor)
         let again = try #require(try await tend("b").first)
-        #expect(try await store.openWebhook(id, turn: again.turn)?.cursor == place.cursor)
+        #expect(try await store.openWebhook(id, claim: again.claim)?.cursor == place.cursor)
         await client.shutdown()
     }
 
@@ -184,7 +184,7 @@ struct LeasingWebhooks {
     func revisions() async throws {
         let id = try await make(types: [.reactionUpdated])
         let first = try #require(try await tend("a").first)
-        let place = try #require(try await store.openWebhook(id, turn: first.turn)).cursor
+        let place = try #require(try await store.openWebhook(id, claim: first.claim)).cursor
         _ = try await sql("select say(2001)")
         #expect(try await read(first, after: place) == "[], 1")
         #expect(try await read(first, after: place, allTypes: true) == #"["message.created"], 1"#)
@@ -199,13 +199,13 @@ struct LeasingWebhooks {
             #expect(try await read(known, after: place) == nil, "\(change)")
             #expect(try await read(known, after: place, allTypes: true) == nil, "\(change)")
             // What was sent by the former settings is recorded.
-            #expect(try await store.settleWebhook(id, turn: 1, revision: known.revision, cursor: place, .init()))
+            #expect(try await store.settleWebhook(id, claim: 1, revision: known.revision, cursor: place, .init()))
             known = try await tend("a", held: [id]).first ?? known
         }
         #expect(try await tend("a", held: [id]).isEmpty)
         _ = try await store.updateWebhook(id, WebhookChange(isEnabled: true), by: actor)
         known = try #require(try await tend("a").first)
-        let opened = try #require(try await store.openWebhook(id, turn: known.turn))
+        let opened = try #require(try await store.openWebhook(id, claim: known.claim))
         #expect(opened.cursor == place)
         let all = #"["message.created", "message.created", "message.created", "message.created"], 4"#
         #expect(try await read(known, after: place) == all)
@@ -227,38 +227,38 @@ struct LeasingWebhooks {
     func goneBefore() async throws {
         let id = try await make()
         let before = try #require(try await tend("a").first)
-        let place = try #require(try await store.openWebhook(id, turn: before.turn))
+        let place = try #require(try await store.openWebhook(id, claim: before.claim))
         _ = try await store.updateWebhook(id, WebhookChange(url: "https://b.example/"), by: actor)
         var outcomes = WebhookOutcomes()
         outcomes.isGone = true
         func settle(_ webhook: LeasedWebhook) async throws -> Bool {
             try await store.settleWebhook(
-                id, turn: webhook.turn, revision: webhook.revision, cursor: place.cursor, outcomes)
+                id, claim: webhook.claim, revision: webhook.revision, cursor: place.cursor, outcomes)
         }
         #expect(try await settle(before))
         let after = try #require(try await tend("a", held: [id]).first)
-        #expect(after.target.url == "https://b.example/" && after.turn == before.turn)
+        #expect(after.target.url == "https://b.example/" && after.claim == before.claim)
         #expect(try await settle(after))
         #expect(try await tend("a", held: [id]).isEmpty)
         await client.shutdown()
     }
 
-    @Test("moves back for a replay, which ends the turn and forgets what waited after that point")
+    @Test("moves back for a replay, which ends the claim and forgets what waited after that point")
     func replays() async throws {
         let id = try await make()
-        let turn = try #require(try await tend("a").first?.turn)
-        let place = try #require(try await store.openWebhook(id, turn: turn))
+        let claim = try #require(try await tend("a").first?.claim)
+        let place = try #require(try await store.openWebhook(id, claim: claim))
         _ = try await sql("select say(2001), say(2002), say(2003)")
         let head = Int64(try await sql("select log_head()")) ?? 0
         var outcomes = WebhookOutcomes()
         outcomes.open = [open(head - 2, .failed), open(head, .parked)]
         let cursor = Cursor(epoch: place.cursor.epoch, position: Position(head))
-        #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: cursor, outcomes))
+        #expect(try await store.settleWebhook(id, claim: claim, revision: 1, cursor: cursor, outcomes))
         let target = Cursor(epoch: cursor.epoch, position: Position(head - 1))
         _ = try await store.replayWebhook(id, from: .cursor(target), by: actor)
-        #expect(try await !store.settleWebhook(id, turn: turn, revision: 1, cursor: cursor, WebhookOutcomes()))
-        let next = try #require(try await tend("b").first?.turn)
-        #expect(try await store.openWebhook(id, turn: next)?.cursor == target)
+        #expect(try await !store.settleWebhook(id, claim: claim, revision: 1, cursor: cursor, WebhookOutcomes()))
+        let next = try #require(try await tend("b").first?.claim)
+        #expect(try await store.openWebhook(id, claim: next)?.cursor == target)
         #expect(try await store.openDeliveries(id, after: .start, limit: 10).map(\.position.value) == [head - 2])
         #expect(try await sql("select count(*) from webhook_deliveries where state = 2") == "0")
         await #expect(throws: Problem.self) {
@@ -271,21 +271,21 @@ struct LeasingWebhooks {
     @Test("counts what the log has dropped, and goes on behind it")
     func trimmed() async throws {
         let id = try await make()
-        let turn = try #require(try await tend("a").first?.turn)
-        let place = try #require(try await store.openWebhook(id, turn: turn))
+        let claim = try #require(try await tend("a").first?.claim)
+        let place = try #require(try await store.openWebhook(id, claim: claim))
         var outcomes = WebhookOutcomes()
         outcomes.open = [open(1, .failed), open(2, .parked)]
-        #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: place.cursor, outcomes))
+        #expect(try await store.settleWebhook(id, claim: claim, revision: 1, cursor: place.cursor, outcomes))
         let end = place.cursor.position.value + 6
         _ = try await sql("insert into log_trims (end_pos, partition, begun_at) values (\(end), 'x', now())")
         _ = try await sql("select say(2001), say(2002), say(2003), say(2004), say(2005), say(2006), say(2007)")
-        let opened = try #require(try await store.openWebhook(id, turn: turn))
+        let opened = try #require(try await store.openWebhook(id, claim: claim))
         #expect(opened.cursor.position.value == end - 1)
         // Five positions, and the failed one.
         #expect(opened.droppedCount == 6)
         #expect(try await sql("select count(*) from webhook_deliveries") == "0")
         #expect(try JSONReader.read(try await store.webhook(id).utf8)["lost_events"]?.integer == 6)
-        #expect(try await store.openWebhook(id, turn: turn)?.droppedCount == 0)
+        #expect(try await store.openWebhook(id, claim: claim)?.droppedCount == 0)
         await client.shutdown()
     }
 
@@ -293,15 +293,15 @@ struct LeasingWebhooks {
     func lostTail() async throws {
         let id = try await make()
         _ = try await sql("select say(2001), say(2002), say(2003)")
-        let turn = try #require(try await tend("a").first?.turn)
+        let claim = try #require(try await tend("a").first?.claim)
         let epoch = Int32(try await sql("select log_epoch()")) ?? 0
         let head = Int64(try await sql("select log_head()")) ?? 0
         var outcomes = WebhookOutcomes()
         outcomes.open = [open(head, .failed), open(head - 2, .failed)]
         let cursor = Cursor(epoch: epoch, position: Position(head))
-        #expect(try await store.settleWebhook(id, turn: turn, revision: 1, cursor: cursor, outcomes))
+        #expect(try await store.settleWebhook(id, claim: claim, revision: 1, cursor: cursor, outcomes))
         _ = try await sql("delete from events where pos >= \(head); select log_open_epoch(\(head)); select say(2004)")
-        let opened = try #require(try await store.openWebhook(id, turn: turn))
+        let opened = try #require(try await store.openWebhook(id, claim: claim))
         #expect(opened.cursor.position.value == head - 1 && opened.cursor.epoch > epoch)
         #expect(try await store.openDeliveries(id, after: .start, limit: 10).map(\.position.value) == [head - 2])
         await client.shutdown()

@@ -9,10 +9,10 @@ begin
     create temporary table import_new_files on commit drop as
     select a.* from import_attachments a
     where a.import_id = p_import and not exists (select from attachments e where e.id = a.id);
-    insert into attachments (id, owner_id, name, declared_type, state, turn, received, received_at, length, unused_s,
+    insert into attachments (id, owner_id, name, declared_type, state, received, received_at, length, unused_s,
         due_at, stored_bytes, uploaded_digest, media_type, size, digest, width, height, thumbhash, thumbnail_type,
         thumbnail_size, thumbnail_digest, thumbnail_is_own, created_at)
-    select a.id, a.owner_id, a.name, a.declared_type, 2, nextval('attachment_turns'), a.size, p_now, a.size, p_unused_s,
+    select a.id, a.owner_id, a.name, a.declared_type, 2, a.size, p_now, a.size, p_unused_s,
         p_now + make_interval(secs => p_unused_s), a.size + coalesce(a.thumbnail_size, 0),
         coalesce(a.uploaded_digest, a.digest), coalesce(a.media_type, 'application/octet-stream'), a.size, a.digest,
         a.width, a.height, a.thumbhash, a.thumbnail_type, a.thumbnail_size, a.thumbnail_digest,

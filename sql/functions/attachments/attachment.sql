@@ -43,8 +43,8 @@ begin
         detail = 'This attachment is still being uploaded or checked. Retry when its state is ready.';
 end $$;
 
--- Fails: PY409 upload_superseded, always: the caller's turn or claim has ended.
-create or replace function attachment_refuse_turn() returns void
+-- Fails: PY409 upload_superseded, always: the caller's claim has ended.
+create or replace function attachment_refuse_claim() returns void
 language plpgsql stable as $$
 begin
     raise exception using errcode = 'PY409', message = 'upload_superseded',

@@ -14,7 +14,7 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    update attachments a set claim = nextval('attachment_turns'),
+    update attachments a set claim = nextval('attachment_claims'),
         lease_until = stamp() + make_interval(secs => p_lease_s), checks = a.checks + 1
     where a.id = any (case when p_id is null
         then array(select x.id from attachments x where x.state = 1 and x.lease_until <= stamp()
@@ -37,7 +37,7 @@ begin
     select * into v_attachment from attachments a
     where a.id = p_id and a.claim = p_claim and (a.state = p_state or (a.state = 5 and p_state = 2)) for no key update;
     if not found then
-        perform attachment_refuse_turn();
+        perform attachment_refuse_claim();
     end if;
     return v_attachment;
 end $$;
@@ -128,7 +128,7 @@ create or replace function attachment_postpone(p_id uuid, p_claim bigint, p_wait
 language plpgsql volatile as $$
 begin
     perform attachment_claimed(p_id, p_claim, 1);
-    update attachments a set claim = nextval('attachment_turns'),
+    update attachments a set claim = nextval('attachment_claims'),
         lease_until = stamp() + make_interval(secs => p_wait_s), checks = 0
     where a.id = p_id;
 end $$;

@@ -42,7 +42,7 @@ begin
             where a.state in (2, 5) and (a.is_moved or a.thumbnail_is_moved) and a.lease_until <= stamp()
             order by a.lease_until limit p_limit for update of a skip locked);
     end if;
-    update attachments a set claim = nextval('attachment_turns'), lease_until = v_until where a.id = any (v_ids);
+    update attachments a set claim = nextval('attachment_claims'), lease_until = v_until where a.id = any (v_ids);
     return query
     select a.id, a.claim, v.variant, v.media_type, v.size, v.digest
     from attachments a cross join lateral (values

@@ -159,7 +159,7 @@ begin
         update attachments a set thumbnail_type = p_media_type, thumbnail_size = octet_length(p_data),
             thumbnail_digest = p_digest, thumbnail_is_own = true, thumbnail_is_moved = false,
             stored_bytes = case a.state when 0 then 0 else coalesce(a.size, a.received) + octet_length(p_data) end,
-            claim = case a.state when 2 then nextval('attachment_turns') else a.claim end
+            claim = case a.state when 2 then nextval('attachment_claims') else a.claim end
         where a.id = p_id
         returning a.* into v_attachment;
     end if;

@@ -1,5 +1,5 @@
--- Uploads: how the bytes of an attachment arrive. Each request for an upload takes a turn, a number from a sequence,
--- and appends with it. So a later request ends an earlier one on any node, and no lock is held across requests.
+-- Uploads: how the bytes of an attachment arrive. Each request for an upload claims it with a number from a sequence,
+-- and appends with that. So a later request ends an earlier one on any node, and no lock is held across requests.
 
 -- Returns: the bytes that count in the account's quota. Of the upload `p_id`, if it is unfinished, only its thumbnail's.
 -- Costs: an index entry for each attachment of the account
@@ -53,14 +53,14 @@ begin
 end $$;
 
 -- Begins an upload. An unfinished one starts again from 0 bytes.
--- Returns: `turn`, `size_max` and `is_bound_by_quota` as attachment_room returns them; or, of an upload that was
--- complete before, `turn` null, `received`, and `digest` of the bytes as uploaded (null until it is known).
+-- Returns: `claim`, `size_max` and `is_bound_by_quota` as attachment_room returns them; or, of an upload that was
+-- complete before, `claim` null, `received`, and `digest` of the bytes as uploaded (null until it is known).
 -- Fails: PY409 id_taken (another account's, or a deleted one that a legal hold keeps); as attachment_room.
 -- Locks: the user's row, the attachment
 create or replace function attachment_begin(
     p_id uuid, p_owner uuid, p_name text, p_declared_type text, p_length bigint, p_size_max bigint, p_quota bigint,
     p_unused_max int, p_unused_s int)
-returns table (turn bigint, size_max bigint, is_bound_by_quota boolean, received bigint, digest bytea)
+returns table (claim bigint, size_max bigint, is_bound_by_quota boolean, received bigint, digest bytea)
 language plpgsql volatile
 set enable_seqscan = off
 as $$
@@ -86,11 +86,11 @@ begin
         return next;
         return;
     end if;
-    turn := nextval('attachment_turns');
+    claim := nextval('attachment_claims');
     if v_old.state = 0 then
         -- In place: to a simultaneous HEAD, a new row with the same id would not exist yet.
         delete from attachment_chunks c where c.attachment_id = p_id;
-        update attachments a set name = p_name, declared_type = p_declared_type, turn = attachment_begin.turn, received = 0,
+        update attachments a set name = p_name, declared_type = p_declared_type, claim = attachment_begin.claim, received = 0,
             received_at = v_now, length = p_length, unused_s = p_unused_s, due_at = v_now + make_interval(secs => p_unused_s),
             stored_bytes = 0, thumbnail_type = null, thumbnail_size = null, thumbnail_digest = null,
             thumbnail_is_own = false, created_at = v_now
@@ -100,8 +100,8 @@ begin
     elsif v_old.id is not null then
         perform attachment_erase(v_old);
     end if;
-    insert into attachments (id, owner_id, name, declared_type, turn, length, unused_s, received_at, due_at, created_at)
-    values (p_id, p_owner, p_name, p_declared_type, turn, p_length, p_unused_s, v_now,
+    insert into attachments (id, owner_id, name, declared_type, claim, length, unused_s, received_at, due_at, created_at)
+    values (p_id, p_owner, p_name, p_declared_type, claim, p_length, p_unused_s, v_now,
         v_now + make_interval(secs => p_unused_s), v_now)
     on conflict (id) do nothing;
     if not found then
@@ -112,7 +112,7 @@ begin
 end $$;
 
 -- Continues an upload at `p_offset`. This ends the request that was appending, also with a wrong offset.
--- Returns: `turn`, null if the upload is complete or the offset is wrong; the state; the bytes received, which are
+-- Returns: `claim`, null if the upload is complete or the offset is wrong; the state; the bytes received, which are
 -- durable; the declared length; the bounds as attachment_room returns them.
 -- Fails: PY404 attachment_not_found; PY422 (Upload-Length: another length was declared before, or fewer bytes than have
 -- arrived); as attachment_room.
@@ -120,13 +120,13 @@ end $$;
 create or replace function attachment_resume(
     p_id uuid, p_owner uuid, p_offset bigint, p_length bigint, p_size_max bigint, p_quota bigint, p_unused_max int,
     p_unused_s int)
-returns table (turn bigint, state smallint, received bigint, length bigint, size_max bigint, is_bound_by_quota boolean)
+returns table (claim bigint, state smallint, received bigint, length bigint, size_max bigint, is_bound_by_quota boolean)
 language plpgsql volatile
 set enable_seqscan = off
 as $$
 declare
     v_upload attachments;
-    v_turn bigint;
+    v_claim bigint;
 begin
     select * into v_upload from attachments a where a.id = p_id and a.owner_id = p_owner and a.state < 4;
     if v_upload.id is null then
@@ -134,8 +134,8 @@ begin
     elsif v_upload.state = 0 then
         select r.size_max, r.is_bound_by_quota into size_max, is_bound_by_quota
         from attachment_room(p_id, p_owner, coalesce(p_length, v_upload.length), p_size_max, p_quota, p_unused_max) r;
-        v_turn := nextval('attachment_turns');
-        update attachments a set turn = v_turn, length = coalesce(a.length, p_length), unused_s = p_unused_s,
+        v_claim := nextval('attachment_claims');
+        update attachments a set claim = v_claim, length = coalesce(a.length, p_length), unused_s = p_unused_s,
             due_at = stamp() + make_interval(secs => p_unused_s)
         where a.id = p_id and a.owner_id = p_owner and a.state = 0
         returning a.* into v_upload;
@@ -148,7 +148,7 @@ begin
             raise exception using errcode = 'PY422', message = 'invalid', hint = 'Upload-Length',
                 detail = 'Must be the length that was declared first, and at least the number of received bytes.';
         end if;
-        turn := case when v_upload.received = p_offset then v_turn end;
+        claim := case when v_upload.received = p_offset then v_claim end;
     end if;
     state := v_upload.state;
     received := v_upload.received;
@@ -183,7 +183,7 @@ end $$;
 -- Locks: the attachment
 -- Costs: an update and an insert; the piece that fills a chunk of several pieces writes that chunk again
 create or replace function attachment_append(
-    p_id uuid, p_turn bigint, p_offset bigint, p_data bytea, p_is_durable boolean) returns void
+    p_id uuid, p_claim bigint, p_offset bigint, p_data bytea, p_is_durable boolean) returns void
 language plpgsql volatile
 set enable_seqscan = off
 as $$
@@ -193,9 +193,9 @@ begin
         perform set_config('synchronous_commit', 'off', true);
     end if;
     update attachments a set received = a.received + octet_length(p_data), received_at = stamp()
-    where a.id = p_id and a.turn = p_turn and a.state = 0 and a.received = p_offset;
+    where a.id = p_id and a.claim = p_claim and a.state = 0 and a.received = p_offset;
     if not found then
-        perform attachment_refuse_turn();
+        perform attachment_refuse_claim();
     elsif p_offset % 262144 = 0 then
         insert into attachment_chunks (attachment_id, variant, n, data) values (p_id, 0, p_offset / 262144, p_data);
     elsif p_offset % 262144 + octet_length(p_data) < 262144 then
@@ -226,21 +226,21 @@ begin
     end if;
 end $$;
 
--- Makes durable what a turn has appended. If the turn has ended, the request that ended it has done so.
-create or replace function attachment_flush(p_id uuid, p_turn bigint) returns void
+-- Makes durable what a request has appended. If its claim has ended, the request that ended it has done so.
+create or replace function attachment_flush(p_id uuid, p_claim bigint) returns void
 language sql volatile as $$
-    update attachments a set received_at = stamp() where a.id = p_id and a.turn = p_turn and a.state = 0
+    update attachments a set received_at = stamp() where a.id = p_id and a.claim = p_claim and a.state = 0
 $$;
 
 -- Takes back what a refused request has appended: the upload has `p_offset` bytes again, as before the request. Null: the
--- request began it, so it is deleted. Does nothing if the turn has ended.
+-- request began it, so it is deleted. Does nothing if the claim has ended.
 -- Locks: the attachment
-create or replace function attachment_undo(p_id uuid, p_turn bigint, p_offset bigint) returns void
+create or replace function attachment_undo(p_id uuid, p_claim bigint, p_offset bigint) returns void
 language plpgsql volatile
 set enable_seqscan = off
 as $$
 begin
-    perform from attachments a where a.id = p_id and a.turn = p_turn and a.state = 0 for no key update;
+    perform from attachments a where a.id = p_id and a.claim = p_claim and a.state = 0 for no key update;
     if not found then
         return;
     elsif p_offset is null then
@@ -258,7 +258,7 @@ end $$;
 -- Fails: PY409 upload_superseded; PY413 attachment_too_large; PY422 (Upload-Length: fewer or more bytes were declared).
 -- Locks: the user's row, the attachment
 create or replace function attachment_finish(
-    p_id uuid, p_turn bigint, p_size_max bigint, p_quota bigint, p_unused_max int) returns boolean
+    p_id uuid, p_claim bigint, p_size_max bigint, p_quota bigint, p_unused_max int) returns boolean
 language plpgsql volatile
 set enable_seqscan = off
 as $$
@@ -268,9 +268,9 @@ begin
     select * into v_upload from attachments a where a.id = p_id;
     perform from users u where u.id = v_upload.owner_id for no key update;
     select * into v_upload from attachments a
-    where a.id = p_id and a.turn = p_turn and a.state = 0 for no key update;
+    where a.id = p_id and a.claim = p_claim and a.state = 0 for no key update;
     if not found then
-        perform attachment_refuse_turn();
+        perform attachment_refuse_claim();
     elsif v_upload.length <> v_upload.received then
         raise exception using errcode = 'PY422', message = 'invalid', hint = 'Upload-Length',
             detail = 'The upload has ' || v_upload.received || ' bytes, but ' || v_upload.length

@@ -1,13 +1,13 @@
--- The end of a run, or its next try. Each call names the node's turn, and changes nothing if the turn is over.
+-- The end of a run, or its next try. Each call names the node's claim, and changes nothing if that is over.
 
 -- Ends a run: posts the reply, if there is one, and deletes the run in the same transaction. `p_reply` is the reply's
 -- id, which is made of the command's and the message's, so no second reply is ever stored. With `p_is_gone` the command
 -- is disabled. If its address is no longer `p_url`, which said so, the run is due again instead.
--- Returns: whether the turn lasted. Otherwise nothing was posted.
+-- Returns: whether the claim lasted. Otherwise nothing was posted.
 -- Locks: with `p_is_gone` the commands; the thread, the run; with `p_is_gone` the command's row and its runs;
 -- then the log
 create or replace function command_settle(
-    p_command uuid, p_thread uuid, p_message uuid, p_turn int, p_reply uuid, p_payload json, p_is_gone boolean,
+    p_command uuid, p_thread uuid, p_message uuid, p_claim int, p_reply uuid, p_payload json, p_is_gone boolean,
     p_url text default null
 ) returns boolean
 language plpgsql volatile
@@ -19,12 +19,12 @@ begin
     if p_is_gone then
         lock table command_lock in share update exclusive mode;
         if exists (select from commands c where c.id = p_command and c.url <> p_url) then
-            return command_put_off(p_command, p_thread, p_message, p_turn, 0, false);
+            return command_put_off(p_command, p_thread, p_message, p_claim, 0, false);
         end if;
     end if;
     perform from threads t where t.id = p_thread for no key update;
     delete from command_runs r
-    where r.command_id = p_command and r.thread_id = p_thread and r.message_id = p_message and r.turn = p_turn;
+    where r.command_id = p_command and r.thread_id = p_thread and r.message_id = p_message and r.claim = p_claim;
     if not found then
         return false;
     end if;
@@ -72,10 +72,10 @@ begin
 end $$;
 
 -- Puts a run off for `p_wait_ms`. With `p_is_tried` a try has failed; otherwise the node sent nothing.
--- Returns: whether the turn lasted.
+-- Returns: whether the claim lasted.
 -- Locks: the run
 create or replace function command_put_off(
-    p_command uuid, p_thread uuid, p_message uuid, p_turn int, p_wait_ms int, p_is_tried boolean,
+    p_command uuid, p_thread uuid, p_message uuid, p_claim int, p_wait_ms int, p_is_tried boolean,
     p_now timestamptz default clock_timestamp()
 ) returns boolean
 language plpgsql volatile
@@ -83,7 +83,7 @@ set enable_seqscan = off
 as $$
 begin
     update command_runs r set is_running = false, due_at = p_now + p_wait_ms * interval '1 ms',
-        tries = r.tries + p_is_tried::int, turn = r.turn + 1
-    where r.command_id = p_command and r.thread_id = p_thread and r.message_id = p_message and r.turn = p_turn;
+        tries = r.tries + p_is_tried::int, claim = r.claim + 1
+    where r.command_id = p_command and r.thread_id = p_thread and r.message_id = p_message and r.claim = p_claim;
     return found;
 end $$;

@@ -10,7 +10,7 @@
 -- Costs: one index probe while there is no command. Otherwise a look at each message after the last call
 create or replace function command_step(
     p_limit int, p_running_max int, p_waiting_max int, p_lease_s int, p_now timestamptz default clock_timestamp()
-) returns table (command_id uuid, thread_id uuid, message_id uuid, turn int, tries int, refusal text, event_id text,
+) returns table (command_id uuid, thread_id uuid, message_id uuid, claim int, tries int, refusal text, event_id text,
     word text, url text, secret bytea, former_secret bytea, sent_at timestamptz, arguments text, message text, sender text)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off set jit = off
@@ -37,11 +37,11 @@ begin
     end if;
     return query
     with claimed as (
-        update command_runs r set is_running = true, turn = r.turn + 1, due_at = p_now + make_interval(secs => p_lease_s)
+        update command_runs r set is_running = true, claim = r.claim + 1, due_at = p_now + make_interval(secs => p_lease_s)
         where r.ctid = any (v_due) and r.due_at <= p_now
         returning r.*
     )
-    select r.command_id, r.thread_id, r.message_id, r.turn, r.tries,
+    select r.command_id, r.thread_id, r.message_id, r.claim, r.tries,
         case when not c.is_enabled then 'disabled' when r.is_refused then 'busy' end, r.event_id, c.word, c.url, c.secret,
         case when c.former_until > p_now then c.former_secret end, m.created_at,
         command_arguments(message_sent(m) ->> 'text'),

@@ -102,7 +102,7 @@ begin
         where w.id = p_webhook;
         if p_enabled and not v_webhook.is_enabled then
             -- Another node may begin at once: the former one has stopped.
-            update webhook_states s set lease_until = '-infinity', turn = s.turn + 1 where s.webhook_id = p_webhook;
+            update webhook_states s set lease_until = '-infinity', claim = s.claim + 1 where s.webhook_id = p_webhook;
         end if;
         perform audit_note(p_actor, p_request, 'webhook.update', null, p_subject => p_webhook::text);
     end if;
@@ -195,7 +195,7 @@ begin
         v_pos := (select c.pos from change_since(p_since) c);
     end if;
     delete from webhook_deliveries d where d.webhook_id = p_webhook and d.pos > v_pos;
-    update webhook_states s set pos = least(s.pos, v_pos), epoch = log_epoch(), turn = s.turn + 1,
+    update webhook_states s set pos = least(s.pos, v_pos), epoch = log_epoch(), claim = s.claim + 1,
         lease_until = '-infinity'
     where s.webhook_id = p_webhook;
     perform audit_note(p_actor, p_request, 'webhook.replay', null, p_subject => p_webhook::text);

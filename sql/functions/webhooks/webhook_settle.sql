@@ -1,6 +1,6 @@
 -- Recording what became of deliveries.
 
--- Records a batch of outcomes and the new cursor, for a turn of the lease.
+-- Records a batch of outcomes and the new cursor, for a claim.
 --   p_pos        every event up to here is delivered or parked, or has a row in webhook_deliveries
 --   delivered    positions, ids, statuses and tries of delivered events; the latest `p_recent` are kept
 --   open         events that failed (1), wait (0) or are parked (2), with everything that the row shows
@@ -8,11 +8,11 @@
 --   p_is_gone    whether the endpoint answered 410: it is disabled, unless its settings have another revision than
 --                `p_revision` by now. Then another address may have answered than the present one
 -- At most `p_parked_max` parked events are kept, the newest.
--- Returns: whether the turn still has the endpoint. Otherwise nothing was recorded.
+-- Returns: whether the claim still has the endpoint. Otherwise nothing was recorded.
 -- Locks: with `p_is_gone` the endpoint's row; its state
 -- Costs: one update, and one insert if something was delivered
 create or replace function webhook_settle(
-    p_webhook uuid, p_turn bigint, p_epoch int, p_pos bigint,
+    p_webhook uuid, p_claim bigint, p_epoch int, p_pos bigint,
     p_delivered bigint[], p_delivered_ids text[], p_delivered_statuses int[], p_delivered_tries int[],
     p_open bigint[], p_open_ids text[], p_open_threads uuid[], p_open_at_ms bigint[], p_open_states int[],
     p_open_tries int[], p_open_statuses int[], p_open_reasons text[], p_open_next_ms bigint[],
@@ -31,7 +31,7 @@ begin
         perform from webhooks w where w.id = p_webhook for no key update;
     end if;
     update webhook_states s set epoch = p_epoch, pos = p_pos, lost = s.lost + cardinality(p_removed)
-    where s.webhook_id = p_webhook and s.turn = p_turn;
+    where s.webhook_id = p_webhook and s.claim = p_claim;
     if not found then
         return false;
     end if;

@@ -3,13 +3,13 @@
 -- Renews the leases of a node on `p_held`, and claims at most `p_limit` endpoints that no node has. A lease lasts
 -- `p_lease_s` seconds. Call it every second.
 -- Returns: the endpoints that the node holds, with what their deliveries need. A held one that is missing is to be
--- stopped: it is disabled or deleted, or another node has it. So is one with another turn or revision. `revision`
+-- stopped: it is disabled or deleted, or another node has it. So is one with another claim or revision. `revision`
 -- counts the changes of the endpoint: of URL, types, secrets, and whether it is enabled.
 -- Locks: the states that it renews or claims; those locked by others are skipped
 -- Costs: a write of each lease every ten seconds; otherwise two index scans
 create or replace function webhook_tend(
     p_node text, p_held uuid[], p_limit int, p_lease_s int, p_now timestamptz default clock_timestamp()
-) returns table (webhook_id uuid, turn bigint, revision int, url text, is_thin boolean, is_ordered boolean,
+) returns table (webhook_id uuid, claim bigint, revision int, url text, is_thin boolean, is_ordered boolean,
     secret bytea, former_secret bytea)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -21,14 +21,14 @@ begin
         select x.webhook_id from webhook_states x where x.webhook_id = any (p_held) and x.node = p_node
             and x.lease_until > p_now and x.lease_until < p_now + make_interval(secs => p_lease_s * 0.6)
         for no key update skip locked));
-    update webhook_states s set node = p_node, turn = s.turn + 1, lease_until = p_now + make_interval(secs => p_lease_s)
+    update webhook_states s set node = p_node, claim = s.claim + 1, lease_until = p_now + make_interval(secs => p_lease_s)
     where s.webhook_id = any (array(
         select x.webhook_id from webhook_states x
         where x.lease_until <= p_now
             and (select w.is_enabled from webhooks w where w.id between x.webhook_id and x.webhook_id)
         order by x.webhook_id limit p_limit for no key update skip locked));
     return query
-    select s.webhook_id, s.turn, w.revision, w.url, w.is_thin, w.is_ordered, w.secret,
+    select s.webhook_id, s.claim, w.revision, w.url, w.is_thin, w.is_ordered, w.secret,
         case when w.former_until > p_now then w.former_secret end
     from webhook_states s
     cross join lateral (select x.* from webhooks x where x.id between s.webhook_id and s.webhook_id limit 1) w
@@ -37,17 +37,17 @@ end $$;
 
 -- Ends the lease of a node that stops, so that another one may claim the endpoint at once.
 -- Locks: the endpoint's state
-create or replace function webhook_release(p_webhook uuid, p_turn bigint) returns void
+create or replace function webhook_release(p_webhook uuid, p_claim bigint) returns void
 language sql volatile as $$
     update webhook_states s set lease_until = '-infinity', node = ''
-    where s.webhook_id = p_webhook and s.turn = p_turn
+    where s.webhook_id = p_webhook and s.claim = p_claim
 $$;
 
--- Returns the place from which a node goes on, for its turn; no row if another node has the endpoint. What the log has
+-- Returns the place from which a node goes on, for its claim; no row if another node has the endpoint. What the log has
 -- dropped meanwhile is counted in `lost` and skipped: with `dropped` events, which may include some of other types. If
 -- the log has lost its tail, it goes on from where the tail was lost, and what waited from the lost tail is deleted.
 -- Locks: the endpoint's state
-create or replace function webhook_open(p_webhook uuid, p_turn bigint)
+create or replace function webhook_open(p_webhook uuid, p_claim bigint)
 returns table (epoch int, pos bigint, dropped bigint)
 language plpgsql volatile
 set enable_seqscan = off
@@ -59,7 +59,7 @@ declare
     v_kept bigint;
     v_gone bigint;
 begin
-    select * into v_state from webhook_states s where s.webhook_id = p_webhook and s.turn = p_turn for no key update;
+    select * into v_state from webhook_states s where s.webhook_id = p_webhook and s.claim = p_claim for no key update;
     if not found then
         return;
     end if;
@@ -92,10 +92,10 @@ end $$;
 -- Reads the log for an endpoint: after a place, what its types select, or with `p_all_types` everything. The settings
 -- and the events are of one snapshot. So a node sends no event by settings that were changed before the event, and the
 -- cursor passes no event that the stored types would have selected.
--- Returns: as changes_read; no row if the turn is over, or the settings have another revision than `p_revision`.
+-- Returns: as changes_read; no row if the claim is over, or the settings have another revision than `p_revision`.
 -- Costs: two index probes more than changes_read
 create or replace function webhook_read(
-    p_webhook uuid, p_turn bigint, p_revision int, p_epoch int, p_pos bigint, p_limit int, p_bytes int,
+    p_webhook uuid, p_claim bigint, p_revision int, p_epoch int, p_pos bigint, p_limit int, p_bytes int,
     p_all_types boolean default false
 ) returns table (pos bigint, event_epoch int, type text, thread_id uuid, at timestamptz, actor_id uuid, body text,
     state text, last bigint, epoch int, head bigint)
@@ -105,7 +105,7 @@ as $$
 declare
     v_webhook webhooks;
 begin
-    if not exists (select from webhook_states s where s.webhook_id = p_webhook and s.turn = p_turn) then
+    if not exists (select from webhook_states s where s.webhook_id = p_webhook and s.claim = p_claim) then
         return;
     end if;
     select * into v_webhook from webhooks w where w.id = p_webhook and w.revision = p_revision;

@@ -9,13 +9,13 @@ struct UploadWriter {
     private let store: Store
     private let limits: Limits
     private let metrics: TransferMetrics
-    private(set) var turn: UploadTurn
+    private(set) var claim: UploadClaim
     /// Bytes that are not stored yet.
     private var pending: [UInt8] = []
 
-    init(_ store: Store, _ turn: UploadTurn, limits: Limits, metrics: TransferMetrics) {
+    init(_ store: Store, _ claim: UploadClaim, limits: Limits, metrics: TransferMetrics) {
         self.store = store
-        self.turn = turn
+        self.claim = claim
         self.limits = limits
         self.metrics = metrics
     }
@@ -44,20 +44,20 @@ struct UploadWriter {
     /// Takes back what this request has stored, because a refused one keeps and counts nothing.
     /// - Parameter offset: where the request began. Nil: it began the upload, which is deleted.
     func undo(to offset: Int?) async throws {
-        try await uncancelled { [store, turn] in try await store.undoUpload(turn, to: offset) }
+        try await uncancelled { [store, claim] in try await store.undoUpload(claim, to: offset) }
     }
 
     /// Bytes that the chunk at the offset can still hold.
     private var room: Int {
-        AttachmentSizes.chunkByteCount - turn.offset % AttachmentSizes.chunkByteCount - pending.count
+        AttachmentSizes.chunkByteCount - claim.offset % AttachmentSizes.chunkByteCount - pending.count
     }
 
     private func checkRoom(_ byteCount: Int) throws(Problem) {
-        let end = turn.offset + pending.count + byteCount
-        if end > turn.byteCountMax {
-            throw turn.isBoundByQuota ? .quotaExceeded : .attachmentTooLarge(limits)
+        let end = claim.offset + pending.count + byteCount
+        if end > claim.byteCountMax {
+            throw claim.isBoundByQuota ? .quotaExceeded : .attachmentTooLarge(limits)
         }
-        if let length = turn.length, end > length {
+        if let length = claim.length, end > length {
             throw .invalid(
                 HTTPField.Name.uploadLength.rawName, "The upload was declared with \(length) bytes, and more were sent."
             )
@@ -65,12 +65,12 @@ struct UploadWriter {
     }
 
     private mutating func storePending(isDurable: Bool) async throws {
-        let (bytes, before) = (pending, turn)
+        let (bytes, before) = (pending, claim)
         pending.removeAll(keepingCapacity: true)
-        turn = try await uncancelled { [store] in
-            var turn = before
-            try await store.append(bytes, to: &turn, isDurable: isDurable)
-            return turn
+        claim = try await uncancelled { [store] in
+            var claim = before
+            try await store.append(bytes, to: &claim, isDurable: isDurable)
+            return claim
         }
         metrics.bytesReceived.add(bytes.count)
     }

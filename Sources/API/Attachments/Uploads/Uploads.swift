@@ -40,9 +40,9 @@ extension API {
         let slot = try await slot(for: call, request.contentLength, identity)
         defer { withExtendedLifetime(slot) {} }
         switch try await begin(id, request, identity) {
-        case .receiving(let turn):
+        case .receiving(let claim):
             call.announceUpload(id, attachments, limits)
-            let end = try await receive(call, turn, contentLength: request.contentLength, isFirst: true, slot)
+            let end = try await receive(call, claim, contentLength: request.contentLength, isFirst: true, slot)
             guard request.isComplete else {
                 var answer = try await attachment(id, identity, status: .created)
                 answer.headers[.location] = "/v1/attachments/\(id)/upload"
@@ -90,10 +90,10 @@ extension API {
             switch resumption {
             case .complete: throw UploadRefusal.complete(nil)
             case .offsetMismatch(let offset): throw UploadRefusal.mismatch(offset)
-            case .receiving(let turn):
-                try request.headers.checkLength(turn.length, offset: turn.offset)
+            case .receiving(let claim):
+                try request.headers.checkLength(claim.length, offset: claim.offset)
                 let end = try await receive(
-                    call, turn, contentLength: request.headers.contentLength, isFirst: false, slot)
+                    call, claim, contentLength: request.headers.contentLength, isFirst: false, slot)
                 if request.isComplete { return try await complete(end, identity) }
                 var answer = Answer.noContent
                 answer.headers.setUpload(offset: end.offset, isComplete: false, length: end.length)
@@ -108,17 +108,17 @@ extension API {
     /// is larger than the quota, the largest file or the declared length permit.
     /// - Parameter isFirst: whether this request began the upload.
     private func receive(
-        _ call: Call, _ turn: UploadTurn, contentLength: Int?, isFirst: Bool, _ slot: TransferSlot
-    ) async throws -> UploadTurn {
-        var writer = UploadWriter(store, turn, limits: limits, metrics: attachments.metrics)
+        _ call: Call, _ claim: UploadClaim, contentLength: Int?, isFirst: Bool, _ slot: TransferSlot
+    ) async throws -> UploadClaim {
+        var writer = UploadWriter(store, claim, limits: limits, metrics: attachments.metrics)
         do {
             try writer.checkLength(contentLength)
             try await write(call.request.pieces, to: &writer, slot)
         } catch let problem as Problem where [.quotaExceeded, .attachmentTooLarge, .invalid].contains(problem.code) {
-            try await writer.undo(to: isFirst ? nil : turn.offset)
+            try await writer.undo(to: isFirst ? nil : claim.offset)
             throw problem
         }
-        return writer.turn
+        return writer.claim
     }
 
     private func write(_ body: RequestBody, to writer: inout UploadWriter, _ slot: TransferSlot) async throws {
@@ -131,7 +131,7 @@ extension API {
                 throw Problem.attachmentTooLarge(limits)
             } catch {
                 try await writer.finish()
-                throw UploadRefusal.interrupted(error as? RequestBodyError, offset: writer.turn.offset)
+                throw UploadRefusal.interrupted(error as? RequestBodyError, offset: writer.claim.offset)
             }
             guard let bytes else { break }
             slot.add(bytes.readableBytes)
@@ -141,13 +141,13 @@ extension API {
     }
 
     /// Marks an upload as complete and checks the file.
-    private func complete(_ turn: UploadTurn, _ identity: Identity) async throws -> Answer {
+    private func complete(_ claim: UploadClaim, _ identity: Identity) async throws -> Answer {
         let rules = UploadRules(limits)
-        try await uncancelled { [store] in try await store.finishUpload(turn, rules: rules) }
-        await attachments.check(turn.attachment, identity.user)
-        var answer = try await attachment(turn.attachment, identity, status: .created)
-        answer.headers[.location] = "/v1/attachments/\(turn.attachment)"
-        answer.headers.setUpload(offset: turn.offset, isComplete: true)
+        try await uncancelled { [store] in try await store.finishUpload(claim, rules: rules) }
+        await attachments.check(claim.attachment, identity.user)
+        var answer = try await attachment(claim.attachment, identity, status: .created)
+        answer.headers[.location] = "/v1/attachments/\(claim.attachment)"
+        answer.headers.setUpload(offset: claim.offset, isComplete: true)
         return answer
     }
 

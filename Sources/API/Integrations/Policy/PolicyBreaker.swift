@@ -9,7 +9,7 @@ package struct PolicyBreaker: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     /// Allows one question. Its outcome counts only while the breaker is in the state that it was asked in.
-    package struct Permit: Sendable, Equatable { fileprivate let turn: Int }
+    package struct Permit: Sendable, Equatable { fileprivate let period: Int }
 
     package enum Admission: Sendable, Equatable {
         case ask(Permit)
@@ -27,7 +27,7 @@ package struct PolicyBreaker: Sendable {
     private var state = State.closed(failureCount: 0)
     /// The pause: at first up to 1 s, doubled after each failed question, up to 30 s.
     private var pauses = Backoff(first: .seconds(1), cap: .seconds(30))
-    private var turn = 0
+    private var period = 0
 
     package init() {}
 
@@ -41,11 +41,11 @@ package struct PolicyBreaker: Sendable {
         case .open: enter(.probing)
         case .probing: return .pause(Self.probeWait)
         }
-        return .ask(Permit(turn: turn))
+        return .ask(Permit(period: period))
     }
 
     package mutating func succeeded(_ permit: Permit) {
-        guard permit.turn == turn else { return }
+        guard permit.period == period else { return }
         if case .probing = state { enter(.closed(failureCount: 0)) } else { state = .closed(failureCount: 0) }
         pauses.reset()
     }
@@ -53,7 +53,7 @@ package struct PolicyBreaker: Sendable {
     /// Returns the pause that begins; nil if none does.
     /// - Parameter random: from 0 up to 1.
     package mutating func failed(_ permit: Permit, now: Instant, random: Double) -> Duration? {
-        guard permit.turn == turn else { return nil }
+        guard permit.period == period else { return nil }
         if case .closed(let count) = state, count + 1 < Self.failureCountMax {
             state = .closed(failureCount: count + 1)
             return nil
@@ -65,6 +65,6 @@ package struct PolicyBreaker: Sendable {
 
     private mutating func enter(_ state: State) {
         self.state = state
-        turn += 1
+        period += 1
     }
 }

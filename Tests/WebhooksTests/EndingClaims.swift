@@ -3,8 +3,8 @@ import Domain
 import Testing
 import Webhooks
 
-@Suite("Ending a turn of a webhook", .timeLimit(.minutes(1)))
-struct EndingTurns {
+@Suite("Ending a claim of a webhook", .timeLimit(.minutes(1)))
+struct EndingClaims {
     private let a = TestedEndpoint.a
     private let b = TestedEndpoint.b
     private let c = TestedEndpoint.c
@@ -18,7 +18,7 @@ struct EndingTurns {
         endpoint.timeMs = 15_000
         endpoint.answer(1)
         #expect(endpoint.sends() == [])
-        // What was under way is recorded: the database knows whether the turn lasts.
+        // What was under way is recorded: the database knows whether the claim lasts.
         #expect(endpoint.settle() == "cursor 1: delivered 1" && endpoint.stepName() == "wait")
         #expect(endpoint.renew(untilMs: 20_000) == true)
         endpoint.timeMs = 19_999
@@ -41,22 +41,22 @@ struct EndingTurns {
         #expect(endpoint.load(1) == "put back" && endpoint.schedule.isIdle)
     }
 
-    @Test("drops everything when another turn has the endpoint, as after a replay")
+    @Test("drops everything when another claim has the endpoint, as after a replay")
     func otherTurn() {
         var endpoint = TestedEndpoint()
         endpoint.begin([(1, a), (2, a), (3, b)])
         #expect(endpoint.sends() == [1, 3])
         endpoint.answer(3)
-        #expect(endpoint.renew(turn: 2, untilMs: 99_000) == false)
+        #expect(endpoint.renew(claim: 2, untilMs: 99_000) == false)
         #expect(!endpoint.schedule.isOurs && endpoint.sends() == [] && endpoint.stepName() == "end")
         #expect(endpoint.answer(1).outcome == .delivered(afterMs: 0))
         #expect(endpoint.sends() == [] && endpoint.stepName() == "end" && endpoint.schedule.lastSettlement() == nil)
-        // Neither a stop nor a 410 brings the turn back.
+        // Neither a stop nor a 410 brings the claim back.
         endpoint.schedule.stop()
         #expect(!endpoint.schedule.isOurs && endpoint.stepName() == "end")
     }
 
-    @Test("ends when a settlement finds that another turn has the endpoint")
+    @Test("ends when a settlement finds that another claim has the endpoint")
     func refusedSettlement() {
         var endpoint = TestedEndpoint()
         endpoint.begin([(1, a), (2, b)])
@@ -98,7 +98,7 @@ struct EndingTurns {
         #expect(endpoint.schedule.isIdle && endpoint.load(1) == "put back" && endpoint.stepName() == "end")
     }
 
-    @Test("records with the last settlement what was answered, and leaves the rest to the next turn")
+    @Test("records with the last settlement what was answered, and leaves the rest to the next claim")
     func lastSettlement() throws {
         var endpoint = TestedEndpoint()
         endpoint.begin([(1, a), (2, b), (3, b)])
