@@ -105,9 +105,9 @@ struct Queries {
         try await withClient({ $0.statementTimeout = .milliseconds(1500) }) { client in
             let names = [
                 "lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout", "TimeZone",
-                "enable_seqscan",
+                "enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit",
             ]
-            let wanted = ["1min", "1500ms", "10s", "UTC", "off"]
+            let wanted = ["1min", "1500ms", "10s", "UTC", "off", "off", "off", "off"]
             for (name, value) in zip(names, wanted) {
                 let setting = try await client.run("select current_setting($1::text)", [.text(name)])
                 #expect(try setting.first?.text(0) == value)

@@ -7,9 +7,7 @@
 -- Locks: the row
 -- Costs: 12 µs, and 54 bytes of WAL
 create or replace function lock_row(p_purpose text, p_key int default 0) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     perform from lock_rows r where r.purpose = p_purpose and r.key = p_key for update;
     if not found then
@@ -21,9 +19,7 @@ end $$;
 -- Returns: whether the caller has it.
 -- Locks: the row (skipped when locked)
 create or replace function lock_row_free(p_purpose text, p_key int default 0) returns boolean
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     perform from lock_rows r where r.purpose = p_purpose and r.key = p_key for update skip locked;
     return found;

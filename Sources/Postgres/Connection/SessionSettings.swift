@@ -1,7 +1,7 @@
 // The settings of every session: for its whole life or, behind a pooler, again in each transaction.
 
 /// The timeouts and other settings that statements here rely on, as SQL.
-struct SessionSettings {
+package struct SessionSettings {
     private let values: [(name: String, value: String)]
     /// The schema `parley` is for other programs, which write to its outbox. PostgreSQL searches it first if the user's
     /// name is `parley` too. Then a table of Parley's could be made there, or be hidden by one of the same name. So the
@@ -19,6 +19,11 @@ struct SessionSettings {
         set_config('search_path', concat_ws(', ', nullif(\(searchPath), ''), 'pg_temp'), true)
         """
 
+    /// Planner settings that are off. Statements here find rows by indexes, and join a few rows to an index. A plan made
+    /// while a table is empty would prefer to read and to hash or sort the whole table, and a session keeps its plans.
+    /// Statements are short, so that compiling one costs more than it can save.
+    package static let planner = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"]
+
     /// Has no effect within a transaction.
     private let ofSession: [(name: String, value: String)]
     private let isReadOnly: Bool
@@ -29,12 +34,7 @@ struct SessionSettings {
             ("statement_timeout", "\(settings.statementTimeout.wholeMilliseconds)"),
             ("idle_in_transaction_session_timeout", "\(settings.idleInTransactionSessionTimeout.wholeMilliseconds)"),
             ("TimeZone", "UTC"),
-            // Statements here are short: compiling one costs more than it can save.
-            ("jit", "off"),
-            // Statements here find rows by indexes. A plan made while a table is empty would prefer a sequential scan,
-            // and such plans are kept until the table is next analysed.
-            ("enable_seqscan", "off"),
-        ]
+        ] + Self.planner.map { ($0, "off") }
         ofSession = [
             // Functions that take a lock and then read must see what the lock's last holder committed, whatever the
             // database's default is.

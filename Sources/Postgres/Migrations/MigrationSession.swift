@@ -131,7 +131,7 @@ final class MigrationSession {
             set local lock_timeout = '\(Self.lockSeconds)s';
             set local statement_timeout = 0;
             set local idle_in_transaction_session_timeout = '60s';
-            set local enable_seqscan = on;
+            \(SessionSettings.planner.map { "set local \($0) = on;" }.joined(separator: "\n"))
             """)
         try run("select \(SessionSettings.searchPathForFunctions)")
     }

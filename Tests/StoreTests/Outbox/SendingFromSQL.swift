@@ -217,6 +217,7 @@ struct SendingFromSQL {
             """
             select count(parley.send(u(1), u(100), '{"text":"x"}')) from generate_series(1, 1000);
             select from pg_stat_force_next_flush();
+            \(Psql.plannerSettings)
             begin;
             select handled from outbox_step(10, 5, 5, 100);
             select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read) < 100 from pg_stat_xact_user_tables where relname = 'outbox';

@@ -34,6 +34,7 @@ struct PlansOfFunctions {
                 vacuum analyze messages;
                 -- As many databases have it. The index of ids is the taller one.
                 set random_page_cost = 1.1;
+                \(Psql.plannerSettings)
                 begin;
                 select outcome, seq from message_append(
                     array[gen_random_uuid()], array['\(Self.thread)'::uuid], array['\(Self.ann)'::uuid], array['message'],
@@ -55,8 +56,7 @@ struct PlansOfFunctions {
         let found = try await Psql.run(
             Self.people + """
                 vacuum messages, events, message_words;
-                -- As every session of the service has it.
-                set enable_seqscan = off;
+                \(Psql.plannerSettings)
                 set plan_cache_mode = force_generic_plan;
                 create function call(last uuid, ann uuid = '\(Self.ann)', thread uuid = '\(Self.thread)') returns void
                 language plpgsql as $$
@@ -159,6 +159,7 @@ struct PlansOfFunctions {
                 case when n <= 20000 then 'joined' else 'left' end, now()
             from generate_series(1, 39999) n;
             analyze members;
+            \(Psql.plannerSettings)
             begin;
             select left(member_put('\(joiner)', '\(room)', '\(joiner)', null, 'joined', 1000, 100000), 0);
             select 'join', (\(fetched)) < 40, count(*) from events;

@@ -65,8 +65,7 @@ struct PlansOfQueues {
             Self.people + """
                 select from fill(1, 1);
                 vacuum analyze;
-                -- As every session of the service has it.
-                set enable_seqscan = off;
+                \(Psql.plannerSettings)
                 set plan_cache_mode = force_generic_plan;
                 create function prepare(n int) returns void language plpgsql as $$ begin \(prepared) end $$;
                 create function call(n int) returns text language plpgsql as $$ begin return concat('=', \(call)); end $$;

@@ -3,6 +3,7 @@
 import EmbeddedPostgres
 import Foundation
 import Linux
+import Postgres
 
 package enum Psql {
     /// The output of psql after a failure.
@@ -21,6 +22,9 @@ package enum Psql {
         guard status == 0 else { throw Failure(description: output) }
         return output.trimmingCharacters(in: .newlines)
     }
+
+    /// SQL that has the planner decide as in the service's sessions.
+    package static let plannerSettings = SessionSettings.planner.map { "set \($0) = off;" }.joined(separator: " ")
 
     /// A statement that keeps its transaction and the transaction's locks open until `wake`, for 30 s at most.
     package static let sleep = """

@@ -29,9 +29,7 @@ end $$;
 -- caller).
 create or replace function admin_user_list(p_key text, p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select admin_user_json(u)::text, 0::bigint, u.id
@@ -62,9 +60,7 @@ end $$;
 -- Fails: PY404 user_not_found (also when erased).
 -- Locks: the user's row, its sessions, then the log
 create or replace function admin_user_suspend(p_actor text, p_request text, p_user uuid, p_suspended boolean) returns uuid[]
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_user users;
@@ -128,9 +124,7 @@ end $$;
 -- Fails: PY404 thread_not_found, message_not_found.
 -- Locks: the thread, then the log
 create or replace function admin_message_delete(p_actor text, p_request text, p_thread uuid, p_message uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_message messages;
 begin

@@ -14,9 +14,7 @@ $$;
 -- Returns: a page of the record, the latest first.
 create or replace function audit_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select json_build_object('id', a.id, 'at', rfc3339(a.at), 'actor', a.actor, 'action', a.action, 'user_id', a.user_id,

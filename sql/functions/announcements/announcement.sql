@@ -26,9 +26,7 @@ $$;
 create or replace function announcement_write(
     p_kind text, p_subject uuid, p_after uuid, p_head bigint, p_now timestamptz, p_limit int
 ) returns bigint
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_part record;
 begin
@@ -50,9 +48,7 @@ end $$;
 -- Returns: false if there is none.
 -- Locks: the announcement, then the log
 create or replace function announcement_continue() returns boolean
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_job announcements;
     v_now timestamptz;
@@ -77,9 +73,7 @@ end $$;
 -- Returns: the last position written, and the thread to continue after; null: there is no more.
 create or replace function profile_write(p_user uuid, p_after uuid, p_head bigint, p_now timestamptz, p_limit int)
 returns table (head bigint, next_id uuid)
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_profile text := (select user_json(u)::text from users u where u.id = p_user);
     v_threads uuid[] := array(select m.thread_id from members m
@@ -113,9 +107,7 @@ end $$;
 -- Returns: as profile_write.
 create or replace function invited_write(p_thread uuid, p_after uuid, p_head bigint, p_now timestamptz, p_limit int)
 returns table (head bigint, next_id uuid)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_body text := (select event_json('thread.updated', t.id, p_now, thread_json(t)::text) from threads t where t.id = p_thread);
     v_invited uuid[] := array(select m.user_id from members m
@@ -139,9 +131,7 @@ end $$;
 -- members.
 -- Costs: one or two index probes a thread
 create or replace function account_audience(p_user uuid, p_threads uuid[]) returns table (thread_id uuid, user_id uuid)
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select t.id, x.user_id

@@ -4,9 +4,7 @@
 -- Returns: the time of the snapshot.
 -- Fails: PY404 user_not_found, thread_not_found.
 create or replace function archive_begin(p_user uuid, p_thread uuid) returns text
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     if p_user is not null and not exists (select from users u where u.id = p_user) then
         perform user_refuse();
@@ -35,8 +33,7 @@ create or replace function archive_open(
     p_part text, p_user uuid, p_thread uuid, p_since timestamptz, p_until timestamptz) returns void
 language plpgsql volatile
 -- A join is always a loop over threads in their order, with the rows of each in theirs.
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off set jit = off
-set plan_cache_mode = force_custom_plan
+set enable_material = off set plan_cache_mode = force_custom_plan
 as $$
 declare
     v_cursor refcursor := 'archive';

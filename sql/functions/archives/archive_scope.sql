@@ -8,7 +8,6 @@
 create or replace function archive_threads(p_user uuid, p_thread uuid, p_since timestamptz, p_until timestamptz)
 returns table (id uuid, first_seq bigint, last_seq bigint)
 language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_custom_plan
 as $$
 begin
@@ -27,9 +26,7 @@ end $$;
 -- times in a thread never decrease.
 -- Costs: two index probes where all messages are on one side, otherwise one for each binary digit of the head
 create or replace function archive_seq_at(p_thread uuid, p_at timestamptz) returns bigint
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_low bigint := 1;
     v_high bigint;
@@ -57,7 +54,7 @@ end $$;
 create or replace function archive_people(p_user uuid, p_thread uuid, p_since timestamptz, p_until timestamptz)
 returns table (id uuid)
 language plpgsql stable
-set enable_seqscan = off set jit = off set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_custom_plan
 as $$
 begin
     return query
@@ -98,7 +95,6 @@ end $$;
 create or replace function archive_message_files(p_user uuid, p_thread uuid, p_since timestamptz, p_until timestamptz)
 returns table (id uuid)
 language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_custom_plan
 as $$
 begin
@@ -115,7 +111,7 @@ end $$;
 create or replace function archive_files(p_user uuid, p_thread uuid, p_since timestamptz, p_until timestamptz)
 returns table (id uuid)
 language plpgsql stable
-set enable_seqscan = off set jit = off set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_custom_plan
 as $$
 begin
     return query
@@ -132,9 +128,7 @@ end $$;
 -- Returns: the ids of all accounts of an archive, in their order. Without a user or a thread: of all accounts.
 create or replace function archive_accounts(p_user uuid, p_thread uuid, p_since timestamptz, p_until timestamptz)
 returns table (id uuid)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     if p_user is null and p_thread is null then
         return query select u.id from users u order by u.id;

@@ -2,9 +2,7 @@
 
 -- Adds attachments, ready. Each counts as unused until import_add_uses.
 create or replace function import_add_files(p_import uuid, p_now timestamptz, p_unused_s int) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     create temporary table import_new_files on commit drop as
     select a.* from import_attachments a
@@ -25,9 +23,7 @@ end $$;
 -- Stores the bytes of one variant of an attachment in chunks of the size that all have.
 -- Costs: holds the whole file in memory if the archive has it in chunks of another size
 create or replace function import_add_bytes(p_import uuid, p_id uuid, p_variant smallint) returns void
-language plpgsql volatile
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_size constant int := 262144;
     v_bytes bytea;
@@ -61,9 +57,7 @@ end $$;
 -- Fails: 40001 (an existing attachment was deleted meanwhile).
 -- Locks: existing attachments by id
 create or replace function import_add_uses(p_import uuid) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     create temporary table import_uses on commit drop as
     select n.id, 'message' as kind, m.thread_id as holder_id, m.seq, true as is_current,

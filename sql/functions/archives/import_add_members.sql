@@ -3,9 +3,7 @@
 -- Adds members. In a direct thread both people are members, with or without lines of their own. A thread in which
 -- people have joined has an owner: where the archive names none, the longest-standing admin, else member.
 create or replace function import_add_members(p_import uuid) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     perform import_number(p_import);
     create temporary table import_memberships on commit drop as
@@ -48,9 +46,7 @@ end $$;
 
 -- Notes the places of messages in threads whose seqs have gaps in the archive, for import_place.
 create or replace function import_number(p_import uuid) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     create temporary table import_places on commit drop as
     select m.thread_id, m.seq, row_number() over (partition by m.thread_id order by m.seq) as place
@@ -62,9 +58,7 @@ end $$;
 
 -- Returns: the place of the last message that had at most this seq in the archive, 0 for none; null for null.
 create or replace function import_place(p_thread uuid, p_seq bigint) returns bigint
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_head bigint;
     v_is_dense boolean;
@@ -79,9 +73,7 @@ end $$;
 
 -- Writes the members' rows. A member without any mark has received and read everything.
 create or replace function import_insert_members(p_import uuid) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     insert into members (thread_id, user_id, role, status, joined_at, read_seq, read_at, delivered_seq, delivered_at,
         muted_until, archived, pinned, hidden_before_seq, invited_at, invited_by, hides, blocked, blocks, is_bot, left_by_choice)
@@ -115,9 +107,7 @@ end $$;
 
 -- Returns: the marks of a member of a direct thread for the blocks between its two people, as block_mark sets them.
 create or replace function import_blocks_of(p_thread uuid, p_user uuid) returns table (blocked boolean, blocks boolean)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select (select true from blocks b where b.user_id = o.id and b.blocked_id = p_user),

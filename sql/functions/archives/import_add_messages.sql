@@ -4,9 +4,7 @@
 -- Content that has expired already is not stored: these messages are tombstones from the beginning.
 -- Costs: most of the time of import_apply
 create or replace function import_add_messages(p_import uuid, p_now timestamptz, p_retention_max_s int) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_old timestamptz := case when p_retention_max_s > 0 then p_now - make_interval(secs => p_retention_max_s) end;
 begin
@@ -56,9 +54,7 @@ end $$;
 -- Adds versions, reactions with their counts, and hidden messages.
 -- Costs: an index probe for each, to find the message
 create or replace function import_add_parts(p_import uuid) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     insert into message_edits (thread_id, seq, version, payload, replaced_at, pos)
     select m.thread_id, m.seq, v.version,

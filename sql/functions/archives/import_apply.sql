@@ -14,7 +14,7 @@ create or replace function import_apply(
     p_import uuid, p_is_dry_run boolean, p_actor text, p_request text, p_retention_max_s int, p_unused_s int,
     p_now timestamptz default null) returns text
 language plpgsql volatile
-set work_mem = '64MB' set jit = off
+set work_mem = '64MB' set enable_hashjoin = on set enable_mergejoin = on
 as $$
 declare
     v_now timestamptz := coalesce(p_now, stamp());
@@ -61,9 +61,7 @@ end $$;
 
 -- Adds accounts with their words for the directory, and their blocks.
 create or replace function import_add_people(p_import uuid, p_now timestamptz) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     insert into users (id, username, username_key, name, profile_image, status_text, preferences, created_at, email,
         email_key, external_id, is_bot, suspended_at, erased_at)
@@ -85,9 +83,7 @@ end $$;
 
 -- Adds threads, without members.
 create or replace function import_add_threads(p_import uuid, p_retention_max_s int) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     insert into threads (id, kind, title, image, room_key, keep_s, created_at, direct_low, direct_high)
     select t.id, t.kind, t.title, case when f.keeps_image then t.image end, t.room_key,

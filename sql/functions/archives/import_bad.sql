@@ -3,9 +3,7 @@
 
 -- Returns: a line that names a user who is neither in the archive nor here.
 create or replace function import_bad_people(p_import uuid) returns table (line bigint, detail text)
-language plpgsql stable
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     with named as (
@@ -32,9 +30,7 @@ end $$;
 -- Returns: direct threads whose two people have another one in the archive, and rooms whose title another room has.
 -- Direct threads are compared with those here by import_plan, because two people may have met here already.
 create or replace function import_bad_threads(p_import uuid) returns table (line bigint, detail text)
-language plpgsql stable
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select x.line, 'The archive has another direct thread of these two users.'
@@ -54,9 +50,7 @@ end $$;
 -- Returns: members of unknown threads, of direct threads of two other people, and receipts and hidden messages of
 -- people who are no members.
 create or replace function import_bad_members(p_import uuid) returns table (line bigint, detail text)
-language plpgsql stable
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select m.line, format('There is no thread %s, in the archive or here.', m.thread_id)
@@ -81,9 +75,7 @@ end $$;
 
 -- Returns: messages of unknown threads, and those with seqs that say no order.
 create or replace function import_bad_messages(p_import uuid) returns table (line bigint, detail text)
-language plpgsql stable
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     with per_thread as materialized (
@@ -107,9 +99,7 @@ end $$;
 
 -- Returns: versions, reactions and hidden messages of unknown messages.
 create or replace function import_bad_parts(p_import uuid) returns table (line bigint, detail text)
-language plpgsql stable
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select x.line, format('The thread %s has no message %s, in the archive or here.', x.thread_id, x.message_id)
@@ -124,9 +114,7 @@ end $$;
 -- Returns: attachments whose bytes are missing or others than declared, bytes of no attachment, and messages with
 -- unknown attachments. Attachments that exist here already are read only for messages of new threads.
 create or replace function import_bad_files(p_import uuid) returns table (line bigint, detail text)
-language plpgsql stable
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select c.line, format('There is no attachment %s in the archive.', c.attachment_id)

@@ -6,9 +6,7 @@
 -- Locks: the digest's unique key
 create or replace function import_begin(p_digest bytea)
 returns table (import_id uuid, staged_bytes bigint, staged_lines bigint)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     insert into imports (id, digest, created_at, touched_at) values (uuid_v7(stamp()), p_digest, stamp(), stamp())
     on conflict (digest) do update set touched_at = excluded.touched_at
@@ -19,9 +17,7 @@ end $$;
 -- Returns: the import, locked.
 -- Fails: PY409 import_ended (it was dropped or applied).
 create or replace function import_lock(p_import uuid) returns imports
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_import imports;
 begin

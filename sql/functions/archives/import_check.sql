@@ -7,7 +7,7 @@
 -- Costs: scans and hash joins of all staged lines, 5 s for a million messages
 create or replace function import_check(p_import uuid, out line bigint, out detail text)
 language plpgsql volatile
-set work_mem = '64MB' set jit = off
+set work_mem = '64MB' set enable_hashjoin = on set enable_mergejoin = on
 as $$
 begin
     perform import_lock(p_import);
@@ -39,9 +39,7 @@ end $$;
 -- Deletes lines that repeat an earlier one.
 -- Returns: for each kind, the first line that has the key of an earlier one and another content; null for none.
 create or replace function import_unrepeat(p_import uuid) returns table (kind text, line bigint)
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_table text;
     v_key text;

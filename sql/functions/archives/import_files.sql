@@ -6,9 +6,7 @@
 -- Costs: a few index probes for each
 create or replace function import_files(p_import uuid, p_after uuid, p_limit int)
 returns table (line bigint, id uuid, variant smallint, byte_count bigint, head bytea)
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select f.line, f.id, v.variant, v.size, coalesce(h.head, '')
@@ -30,9 +28,7 @@ end $$;
 -- Returns: the next piece of a staged file after the piece `p_after`; no row at its end.
 create or replace function import_file_read(p_import uuid, p_id uuid, p_variant smallint, p_after int)
 returns table (n int, data bytea)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query select c.n, c.data from import_chunks c
     where c.import_id = p_import and c.attachment_id = p_id and c.variant = p_variant and c.n > p_after
@@ -43,9 +39,7 @@ end $$;
 -- has left.
 create or replace function import_file_write(p_import uuid, p_line bigint, p_id uuid, p_n int, p_data bytea)
 returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     if p_n = 0 then
         delete from import_chunks c where c.import_id = p_import and c.attachment_id = p_id and c.variant = 2;
@@ -60,9 +54,7 @@ end $$;
 -- Locks: the import
 create or replace function import_files_put(
     p_import uuid, p_ids uuid[], p_types text[], p_widths int[], p_heights int[]) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     perform import_lock(p_import);
     update imports i set touched_at = stamp() where i.id = p_import;
@@ -76,9 +68,7 @@ end $$;
 -- Locks: the import
 create or replace function import_file_replace(
     p_import uuid, p_id uuid, p_variant smallint, p_media_type text, p_size bigint, p_digest bytea) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     perform import_lock(p_import);
     delete from import_chunks c where c.import_id = p_import and c.attachment_id = p_id and c.variant = p_variant;
@@ -99,9 +89,7 @@ end $$;
 -- name it: otherwise an archive could show a private file to anybody, by its id.
 -- Costs: reads the staged bytes, if their digest is the stored one
 create or replace function import_has_bytes(p_import uuid, p_id uuid) returns boolean
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_digest bytea := (select coalesce(a.uploaded_digest, a.digest) from import_attachments a
         join attachments e on e.id = a.id

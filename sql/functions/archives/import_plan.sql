@@ -4,9 +4,7 @@
 -- Decides about all staged lines.
 -- Costs: scans and hash joins of all staged lines
 create or replace function import_plan(p_import uuid, p_retention_max_s int) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     create temporary table import_left_out (line bigint, type text, reason text) on commit drop;
     create temporary table import_counts (type text, added bigint, existing bigint) on commit drop;
@@ -34,9 +32,7 @@ end $$;
 -- Decides about accounts and blocks. A name for signing in that another account has is left out: the account is made
 -- without it. Blocks are added to new accounts alone.
 create or replace function import_plan_users(p_import uuid) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     create temporary table import_new_users on commit drop as
     select n.*,
@@ -85,9 +81,7 @@ end $$;
 
 -- Returns: whether a picture can be kept: a URL, or an attachment of the archive that is a picture.
 create or replace function import_is_picture(p_import uuid, p_image text) returns boolean
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_id uuid;
 begin
@@ -106,9 +100,7 @@ end $$;
 -- Decides about threads: `new`, `existing`, or `refused`, because the two people of a direct thread have another one
 -- here. A retention that is longer than the service's is shortened.
 create or replace function import_plan_threads(p_import uuid, p_retention_max_s int) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     create temporary table import_fates on commit drop as
     select t.id, t.line, t.kind, import_is_picture(p_import, t.image) as keeps_image, d.id as other_id,
@@ -139,9 +131,7 @@ end $$;
 
 -- Decides about members and receipts.
 create or replace function import_plan_members(p_import uuid) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     insert into import_left_out
     select m.line, 'member', import_thread_reason(f.fate)
@@ -174,9 +164,7 @@ $$;
 
 -- Decides about messages, and about replies to messages that the archive does not have.
 create or replace function import_plan_messages(p_import uuid) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     create temporary table import_lost_replies on commit drop as
     select m.line from import_messages m join import_fates f on f.id = m.thread_id and f.fate = 'new'
@@ -201,9 +189,7 @@ end $$;
 
 -- Decides about versions, reactions and hidden messages. Those of threads that exist are looked up by their message.
 create or replace function import_plan_parts(p_import uuid) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     create temporary table import_part_fates on commit drop as
     with parts as (
@@ -243,9 +229,7 @@ end $$;
 -- Costs: two index probes
 create or replace function import_part_exists(
     p_type text, p_thread uuid, p_message uuid, p_version int, p_user uuid, p_emoji text) returns boolean
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_seq bigint := (message_find(p_thread, p_message)).seq;
 begin
@@ -259,9 +243,7 @@ end $$;
 
 -- Decides about attachments. Their bytes go with them.
 create or replace function import_plan_files(p_import uuid) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     insert into import_counts
     select 'attachments', count(*) filter (where e.id is null), count(e.id)

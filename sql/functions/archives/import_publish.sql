@@ -6,9 +6,7 @@
 -- Locks: the pairs of direct threads between existing accounts, the members' counts, then the log
 -- Costs: 40 µs a member while the log is locked; the bodies of the events are made before
 create or replace function import_publish(p_now timestamptz) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_head bigint;
     v_count bigint;
@@ -39,9 +37,7 @@ end $$;
 
 -- Writes the events of all new threads to a temporary table.
 create or replace function import_write_events(p_now timestamptz) returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     create temporary table import_events on commit drop as
     -- Once for each thread, and not for each member.
@@ -66,9 +62,7 @@ end $$;
 
 -- Counts the threads that members have more now.
 create or replace function import_count_threads() returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_users uuid[] := array(select distinct m.user_id from import_memberships m where m.status in ('joined', 'invited')
         order by 1);
@@ -89,9 +83,7 @@ end $$;
 -- threads were not visible yet.
 -- Locks: the pairs
 create or replace function import_mark_blocks() returns void
-language plpgsql volatile
-set work_mem = '64MB' set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_threads uuid[] := array(select t.id from import_fates f join threads t on t.id = f.id
         where f.fate = 'new' and f.kind = 'direct'

@@ -9,7 +9,7 @@ create or replace function attachment_claim(p_id uuid, p_limit int, p_lease_s in
 returns table (id uuid, claim bigint, received bigint, declared_type text, checks smallint, is_hashed boolean,
     owner_id uuid)
 language plpgsql volatile
-set enable_seqscan = off set enable_sort = off
+set enable_sort = off
 as $$
 #variable_conflict use_column
 begin
@@ -28,9 +28,7 @@ end $$;
 -- Returns: the attachment that was claimed, locked. A held one (state 5) counts as ready.
 -- Fails: PY409 upload_superseded (another node has claimed it since, or it was deleted).
 create or replace function attachment_claimed(p_id uuid, p_claim bigint, p_state int) returns attachments
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_attachment attachments;
 begin
@@ -59,9 +57,7 @@ end $$;
 -- Fails: as attachment_claimed.
 create or replace function attachment_put_chunk(
     p_id uuid, p_claim bigint, p_state int, p_variant smallint, p_n int, p_data bytea) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_attachment attachments := attachment_claimed(p_id, p_claim, p_state);
 begin
@@ -83,9 +79,7 @@ create or replace function attachment_ready(
     p_id uuid, p_claim bigint, p_uploaded_digest bytea, p_media_type text, p_size bigint, p_digest bytea,
     p_uses_cleaned boolean, p_width int, p_height int, p_thumbhash bytea, p_thumbnail_type text, p_thumbnail_size int,
     p_thumbnail_digest bytea) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_is_own boolean := (attachment_claimed(p_id, p_claim, 1)).thumbnail_is_own;
 begin
@@ -109,9 +103,7 @@ end $$;
 -- expires.
 -- Fails: as attachment_claimed.
 create or replace function attachment_reject(p_id uuid, p_claim bigint, p_reason text) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_attachment attachments := attachment_claimed(p_id, p_claim, 1);
 begin

@@ -3,9 +3,7 @@
 
 -- Returns: the payload with whole objects for the attachments, which are ready.
 create or replace function attachment_embed(p_payload json, p_ids uuid[]) returns json
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_sent text := '"attachments":[{"id":"' || array_to_string(p_ids, '"},{"id":"') || '"}]}';
     v_payload text := p_payload::text;
@@ -22,9 +20,7 @@ end $$;
 -- Returns: why the user may not send an attachment: no_attachment | attachment_not_ready | attachment_refused; null if
 -- they may. Its owner may, and everyone who sees it.
 create or replace function attachment_verdict(p_id uuid, p_user uuid) returns text
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_attachment attachments;
 begin
@@ -43,9 +39,7 @@ end $$;
 -- Locks: the attachments by id, so that none is deleted before its use is added; the caller holds the threads
 create or replace function attachment_judge(p_senders uuid[], p_attachments text[], p_payloads json[])
 returns table (refusals text[], payloads json[])
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_ids uuid[];
 begin
@@ -70,9 +64,7 @@ end $$;
 -- Adds the uses of new messages, which have attachments.
 -- Locks: the caller holds the attachments (attachment_judge)
 create or replace function attachment_use_new(p_threads uuid[], p_ids uuid[], p_attachments text[]) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     perform attachment_use_add(m, g.attachments::uuid[])
     from unnest(p_threads, p_ids, p_attachments) g (thread_id, id, attachments)
@@ -81,9 +73,7 @@ end $$;
 
 -- Adds a message's uses of attachments that it has not had.
 create or replace function attachment_use_add(m messages, p_ids uuid[]) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     insert into attachment_uses (attachment_id, kind, holder_id, seq, is_transient)
     select i.id, 'message', m.thread_id, m.seq, m.expires_at is not null or m.until_delivered is not null
@@ -96,9 +86,7 @@ end $$;
 -- Fails: PY422 (payload.attachments), PY409 attachment_not_ready, attachment_refused.
 -- Locks: the attachments by id; the caller holds the thread
 create or replace function attachment_edit(m messages, p_ids uuid[], p_payload json) returns json
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_verdict text;
 begin
@@ -118,9 +106,7 @@ end $$;
 -- Makes a message's uses those of its new version. Uses of earlier versions stay with these, but nobody may see an
 -- attachment by them.
 create or replace function attachment_use_edit(m messages, p_ids uuid[]) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     update attachment_uses u set is_current = false
     where u.kind = 'message' and u.holder_id = m.thread_id and u.seq = m.seq
@@ -135,9 +121,7 @@ end $$;
 -- Locks: the attachments by id; the caller holds the threads
 -- Costs: an index probe a message
 create or replace function attachment_release(p_messages messages[]) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_held uuid[];
     v_ids uuid[];

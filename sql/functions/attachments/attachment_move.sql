@@ -22,7 +22,7 @@ end $$;
 create or replace function attachment_move_claim(p_is_to_store boolean, p_limit int, p_lease_s int)
 returns table (id uuid, claim bigint, variant smallint, media_type text, size bigint, digest bytea)
 language plpgsql volatile
-set enable_seqscan = off set enable_sort = off
+set enable_sort = off
 as $$
 #variable_conflict use_column
 declare
@@ -65,9 +65,7 @@ end $$;
 -- Locks: the attachment, the keys
 create or replace function attachment_move_extend(p_id uuid, p_claim bigint, p_variants smallint[], p_lease_s int)
 returns boolean
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_until timestamptz := stamp() + make_interval(secs => p_lease_s);
 begin
@@ -85,9 +83,7 @@ end $$;
 -- time.
 -- Costs: a row for each
 create or replace function attachment_move_backlog(p_is_to_store boolean, p_before timestamptz) returns bigint
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     if p_is_to_store then
         return (select count(*) from attachments a where a.created_at < p_before
@@ -104,9 +100,7 @@ end $$;
 -- Locks: the attachment, the keys
 create or replace function attachment_move_end(p_id uuid, p_claim bigint, p_variants smallint[], p_is_to_store boolean)
 returns boolean
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_keys text[] := array(select k.key from attachment_keys(p_id) k where k.variant = any (p_variants) order by k.key);
     v_is_claimed boolean := true;
@@ -144,7 +138,7 @@ end $$;
 -- Costs: an index probe when none is due
 create or replace function attachment_garbage_claim(p_limit int, p_lease_s int) returns table (key text)
 language plpgsql volatile
-set enable_seqscan = off set enable_sort = off
+set enable_sort = off
 as $$
 #variable_conflict use_column
 begin
@@ -158,9 +152,7 @@ end $$;
 
 -- Forgets keys that are gone from the object store.
 create or replace function attachment_garbage_forget(p_keys text[]) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     delete from attachment_garbage g where g.key = any (p_keys) and g.attempts > 0;
 end $$;
@@ -169,9 +161,7 @@ end $$;
 -- keys to delete. Those of keys that are being written count, too.
 -- Costs: an index entry for each
 create or replace function attachment_places() returns table (here bigint, moved bigint, garbage bigint)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query select
         (select count(*) from attachments a

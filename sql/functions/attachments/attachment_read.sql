@@ -5,9 +5,7 @@
 -- message's content.
 -- Costs: an index probe or two for each use, until one is found
 create or replace function attachment_is_seen(a attachments, p_user uuid) returns boolean
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     if p_user is null then
         return false;
@@ -46,9 +44,7 @@ end $$;
 -- Fails: PY404 attachment_not_found (also to everyone who may not see it); PY409 attachment_not_ready,
 -- attachment_refused, to its owner.
 create or replace function attachment_of(p_id uuid, p_user uuid) returns attachments
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_attachment attachments;
 begin
@@ -66,9 +62,7 @@ end $$;
 -- Fails: as attachment_of; PY404 attachment_not_found also for an ended session, and without a thumbnail.
 create or replace function attachment_open(p_id uuid, p_variant smallint, p_user uuid, p_session uuid)
 returns table (media_type text, size bigint, digest bytea, name text, is_transient boolean, is_moved boolean)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_attachment attachments;
 begin
@@ -93,9 +87,7 @@ end $$;
 
 -- Returns: the bytes of a chunk; null if it was deleted or moved to the object store.
 create or replace function attachment_chunk(p_id uuid, p_variant smallint, p_n int) returns bytea
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return (select c.data from attachment_chunks c
         where c.attachment_id = p_id and c.variant = p_variant and c.n = p_n);
@@ -104,9 +96,7 @@ end $$;
 -- Returns: the attachment as JSON text: in any state to its owner, while nothing uses it; otherwise as attachment_of.
 -- Fails: PY404 attachment_not_found.
 create or replace function attachment_get(p_id uuid, p_user uuid) returns text
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_attachment attachments;
 begin
@@ -125,9 +115,7 @@ end $$;
 -- Locks: the user's row, the attachment
 create or replace function attachment_put_thumbnail(
     p_id uuid, p_owner uuid, p_data bytea, p_media_type text, p_digest bytea, p_quota bigint default null) returns text
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_attachment attachments;
 begin

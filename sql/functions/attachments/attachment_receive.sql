@@ -6,9 +6,7 @@
 -- Locks: the receipt
 -- Costs: an index probe if no message of a thread that keeps content until it is delivered uses it
 create or replace function attachment_receive(p_id uuid, p_user uuid, p_session uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_threads uuid[];
 begin
@@ -35,9 +33,7 @@ end $$;
 -- needs it until one of them has received it.
 create or replace function attachment_is_held(p_thread uuid, p_seq bigint, p_at timestamptz, p_silent timestamptz)
 returns boolean
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 declare
     v_sender uuid;
     v_ids uuid[] := array(select u.attachment_id from attachment_uses u
@@ -60,9 +56,7 @@ end $$;
 
 -- Returns: whether a device lacks one of the attachments.
 create or replace function attachment_is_lacking(p_ids uuid[], p_session uuid) returns boolean
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return (select count(*) from attachment_receipts r where r.attachment_id = any (p_ids) and r.session_id = p_session)
         < cardinality(p_ids);
@@ -74,9 +68,7 @@ end $$;
 -- Locks: the caller holds the thread
 -- Costs: an index probe a message; for each of up to 5,000 messages that wait for files, a few for each device
 create or replace function attachment_hold(p_thread uuid, p_seqs bigint[], p_silent timestamptz) returns bigint[]
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_free bigint[];
 begin

@@ -4,9 +4,7 @@
 -- Deletes attachments that nothing uses any more.
 -- Locks: the attachments by id
 create or replace function attachment_bury(p_ids uuid[]) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     perform from attachments a where a.id = any (p_ids) order by a.id for no key update;
     update attachments a set state = 4, due_at = stamp(), stored_bytes = 0 where a.id = any (p_ids) and a.state <> 4;
@@ -16,9 +14,7 @@ end $$;
 -- Fails: PY404 attachment_not_found; PY409 attachment_in_use.
 -- Locks: the attachment
 create or replace function attachment_delete(p_id uuid, p_owner uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_attachment attachments := attachment_own(p_id, p_owner);
 begin
@@ -37,9 +33,7 @@ end $$;
 -- Deletes the row of an attachment with all its bytes. Keys of the object store go to the list of garbage.
 -- Locks: the caller holds the attachment
 create or replace function attachment_erase(a attachments) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     delete from attachment_chunks c where c.attachment_id = a.id;
     delete from attachment_receipts r where r.attachment_id = a.id;
@@ -58,7 +52,7 @@ end $$;
 -- Costs: an index probe when nothing is due
 create or replace function attachment_sweep(p_limit int) returns int
 language plpgsql volatile
-set enable_seqscan = off set enable_sort = off
+set enable_sort = off
 as $$
 declare
     v_now timestamptz := stamp();

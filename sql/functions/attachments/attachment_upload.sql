@@ -4,9 +4,7 @@
 -- Returns: the bytes that count in the account's quota. Of the upload `p_id`, if it is unfinished, only its thumbnail's.
 -- Costs: an index entry for each attachment of the account
 create or replace function attachment_bytes(p_owner uuid, p_id uuid) returns bigint
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return (select coalesce(sum(a.stored_bytes), 0) from attachments a where a.owner_id = p_owner)
         + (select coalesce(sum(coalesce(a.thumbnail_size, 0)
@@ -23,9 +21,7 @@ end $$;
 create or replace function attachment_room(
     p_id uuid, p_owner uuid, p_length bigint, p_size_max bigint, p_quota bigint, p_unused_max int,
     out size_max bigint, out is_bound_by_quota boolean)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_left bigint;
     v_unused int;
@@ -61,9 +57,7 @@ create or replace function attachment_begin(
     p_id uuid, p_owner uuid, p_name text, p_declared_type text, p_length bigint, p_size_max bigint, p_quota bigint,
     p_unused_max int, p_unused_s int)
 returns table (claim bigint, size_max bigint, is_bound_by_quota boolean, received bigint, digest bytea)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_old attachments;
@@ -121,9 +115,7 @@ create or replace function attachment_resume(
     p_id uuid, p_owner uuid, p_offset bigint, p_length bigint, p_size_max bigint, p_quota bigint, p_unused_max int,
     p_unused_s int)
 returns table (claim bigint, state smallint, received bigint, length bigint, size_max bigint, is_bound_by_quota boolean)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_upload attachments;
     v_claim bigint;
@@ -163,9 +155,7 @@ end $$;
 -- Locks: the attachment
 create or replace function attachment_progress(p_id uuid, p_owner uuid)
 returns table (received bigint, length bigint, is_complete boolean)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_upload attachments := attachment_own(p_id, p_owner);
 begin
@@ -184,9 +174,7 @@ end $$;
 -- Costs: an update and an insert; the piece that fills a chunk of several pieces writes that chunk again
 create or replace function attachment_append(
     p_id uuid, p_claim bigint, p_offset bigint, p_data bytea, p_is_durable boolean) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     if not p_is_durable then
         -- Not as a setting of the function, which would end before the commit.
@@ -209,9 +197,7 @@ end $$;
 -- Locks: nothing; the caller holds the attachment
 -- Costs: writes the chunk again
 create or replace function attachment_fill(p_id uuid, p_n int, p_data bytea) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_pieces bytea;
 begin
@@ -236,9 +222,7 @@ $$;
 -- request began it, so it is deleted. Does nothing if the claim has ended.
 -- Locks: the attachment
 create or replace function attachment_undo(p_id uuid, p_claim bigint, p_offset bigint) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     perform from attachments a where a.id = p_id and a.claim = p_claim and a.state = 0 for no key update;
     if not found then
@@ -259,9 +243,7 @@ end $$;
 -- Locks: the user's row, the attachment
 create or replace function attachment_finish(
     p_id uuid, p_claim bigint, p_size_max bigint, p_quota bigint, p_unused_max int) returns boolean
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_upload attachments;
 begin

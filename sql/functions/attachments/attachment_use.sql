@@ -7,9 +7,7 @@
 -- Locks: the attachments by id
 -- Costs: an index probe or two for each use of an attachment, up to 100
 create or replace function attachment_settle(p_ids uuid[]) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     perform from attachments a where a.id = any (p_ids) order by a.id for no key update;
     -- In a separate statement, which sees the uses that previous holders of the locks added or deleted.
@@ -24,9 +22,7 @@ end $$;
 -- Returns: whose use it is, and since when: of a message the sender's, of a profile its user's. Null for a thread's
 -- picture, which stays the owner's.
 create or replace function attachment_user(u attachment_uses, out user_id uuid, out at timestamptz)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     case u.kind
     when 'message' then
@@ -45,9 +41,7 @@ end $$;
 -- most: among so many forwarded ones, a use of the owner's may be missed.
 -- Locks: the caller holds the attachment
 create or replace function attachment_pass(p_id uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
+language plpgsql volatile as $$
 declare
     v_owner uuid := (select a.owner_id from attachments a where a.id = p_id and a.state = 2);
     v_users uuid[];
@@ -68,9 +62,7 @@ end $$;
 -- Locks: the attachments by id; the caller holds the user or thread
 create or replace function attachment_use_picture(
     p_kind text, p_holder uuid, p_user uuid, p_old text, p_new text, p_field text) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_old uuid := case when p_old like 'attachment:%' then substr(p_old, 12)::uuid end;
     v_new uuid := case when p_new like 'attachment:%' then substr(p_new, 12)::uuid end;
@@ -99,9 +91,7 @@ end $$;
 -- go with the messages.
 -- Locks: the attachments by id; the caller holds the user
 create or replace function attachment_forget_account(p_user uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_picture uuid;
 begin

@@ -15,9 +15,7 @@ end $$;
 -- Locks: the caller holds the log's lock, so a block that comes before in the log is seen
 -- Costs: one index probe for all of them together
 create or replace function block_check(p_actor uuid, p_users uuid[]) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     if exists (select from blocks b where b.blocked_id = p_actor and b.user_id = any (p_users)) then
         perform block_refuse();
@@ -49,9 +47,7 @@ $$;
 -- Fails: PY404 user_not_found; PY422 (user_id: the caller).
 -- Locks: the pair, their direct thread, both members' rows, then the log
 create or replace function block_put(p_user uuid, p_other uuid, p_blocked boolean) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_thread uuid;
@@ -83,9 +79,7 @@ end $$;
 -- Updates the rows of a direct thread's two members to the blocks between them. Does nothing for null.
 -- Locks: both members' rows; the caller holds the thread, or has just made it
 create or replace function block_mark(p_thread uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     perform from members m where m.thread_id = p_thread order by m.user_id for no key update;
     update members m set blocked = n.blocked, blocks = n.blocks
@@ -103,9 +97,7 @@ end $$;
 -- Returns: a page of the users whom the caller has blocked, the latest first.
 create or replace function block_list(p_user uuid, p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select json_build_object('user', user_json(u), 'created_at', rfc3339(p.created_at))::text,

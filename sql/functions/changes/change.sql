@@ -30,7 +30,7 @@ create or replace function changes_read(
 returns table (pos bigint, event_epoch int, type text, thread_id uuid, at timestamptz, actor_id uuid, body text,
     state text, last bigint, epoch int, head bigint)
 language plpgsql stable
-set enable_seqscan = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan
+set enable_sort = off set plan_cache_mode = force_generic_plan
 as $$
 declare
     v_place record;
@@ -83,9 +83,7 @@ end $$;
 -- of their times, so the look-up begins 2 s earlier.
 -- Costs: some forty index probes, and the events of 2 s
 create or replace function change_since(p_at timestamptz) returns table (epoch int, pos bigint)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_at bigint := log_pos_at(p_at);
 begin

@@ -22,9 +22,7 @@ end $$;
 -- Returns: a command.
 -- Fails: PY404 command_not_found.
 create or replace function command_get(p_command uuid) returns text
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_command text := (select command_json(c)::text from commands c where c.id = p_command);
 begin
@@ -37,9 +35,7 @@ end $$;
 -- Returns: a page of all commands, the newest first.
 create or replace function command_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select command_json(c)::text, 0::bigint, c.id
@@ -49,9 +45,7 @@ end $$;
 -- Returns: the words that a member may use in a thread, in order, as a JSON array of {word, description}.
 -- Fails: PY404 thread_not_found, PY403 not_joined.
 create or replace function command_offer(p_user uuid, p_thread uuid) returns text
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     perform member_joined(p_thread, p_user);
     return (select coalesce(json_agg(json_build_object('word', c.word, 'description', c.description) order by c.word), '[]')
@@ -68,9 +62,7 @@ create or replace function command_create(
     p_actor text, p_request text, p_command uuid, p_user uuid, p_word text, p_url text, p_description text, p_name text,
     p_image text, p_thread uuid, p_secret bytea, p_count_max int
 ) returns text
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     lock table command_lock in share update exclusive mode;
     if p_thread is not null and not exists (select from threads t where t.id = p_thread) then
@@ -95,9 +87,7 @@ end $$;
 -- Returns: the log's end. Only messages after it run the command.
 -- Locks: the caller holds the commands
 create or replace function command_begin() returns bigint
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     if not exists (select from commands c where c.is_enabled) then
         update command_state s set epoch = log_epoch(), pos = log_head();
@@ -114,9 +104,7 @@ create or replace function command_update(
     p_actor text, p_request text, p_command uuid, p_url text, p_has_description boolean, p_description text,
     p_enabled boolean
 ) returns text
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_command commands;
     v_since bigint;
@@ -149,9 +137,7 @@ end $$;
 -- Disables a command. What waits for it is due at once, and is answered with a failure.
 -- Locks: the command's row, its runs
 create or replace function command_disable(p_command uuid, p_reason text) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     update commands c set is_enabled = false, disabled_at = stamp(), disabled_reason = p_reason
     where c.id = p_command and c.is_enabled;
@@ -163,9 +149,7 @@ end $$;
 -- Fails: PY404 command_not_found.
 -- Locks: the commands, the command's row, its runs
 create or replace function command_delete(p_actor text, p_request text, p_command uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_command commands;
 begin
@@ -187,9 +171,7 @@ create or replace function command_rotate(
     p_actor text, p_request text, p_command uuid, p_secret bytea, p_both_s int,
     p_now timestamptz default clock_timestamp()
 ) returns text
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     update commands c set former_secret = c.secret, former_until = p_now + make_interval(secs => p_both_s),
         secret = p_secret
@@ -204,9 +186,7 @@ end $$;
 -- Deletes what commands have of an account that is erased: the commands whose bot it is, and the runs of its messages.
 -- Locks: of a bot with commands the commands and its commands' rows; the runs
 create or replace function command_forget_account(p_user uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_commands uuid[] := array(select c.id from commands c where c.user_id = p_user);
 begin
@@ -222,7 +202,7 @@ end $$;
 -- Costs: an index probe a thread
 create or replace function command_threads(p_user uuid) returns setof uuid
 language plpgsql stable
-set enable_seqscan = off set enable_sort = off
+set enable_sort = off
 as $$
 declare
     v_thread uuid;

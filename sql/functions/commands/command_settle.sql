@@ -10,9 +10,7 @@ create or replace function command_settle(
     p_command uuid, p_thread uuid, p_message uuid, p_claim int, p_reply uuid, p_payload json, p_is_gone boolean,
     p_url text default null
 ) returns boolean
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_bot uuid;
 begin
@@ -42,9 +40,7 @@ end $$;
 -- Appends a bot's message to the thread, of which the bot need not be a member.
 -- Locks: the caller holds the thread; then the log
 create or replace function command_post(p_thread uuid, p_id uuid, p_bot uuid, p_payload json, p_reply_to uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_kept record;
@@ -78,9 +74,7 @@ create or replace function command_put_off(
     p_command uuid, p_thread uuid, p_message uuid, p_claim int, p_wait_ms int, p_is_tried boolean,
     p_now timestamptz default clock_timestamp()
 ) returns boolean
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     update command_runs r set is_running = false, due_at = p_now + p_wait_ms * interval '1 ms',
         tries = r.tries + p_is_tried::int, claim = r.claim + 1

@@ -13,7 +13,7 @@ create or replace function command_step(
 ) returns table (command_id uuid, thread_id uuid, message_id uuid, claim int, tries int, refusal text, event_id text,
     word text, url text, secret bytea, former_secret bytea, sent_at timestamptz, arguments text, message text, sender text)
 language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off set jit = off
+set enable_sort = off
 as $$
 #variable_conflict use_column
 declare
@@ -88,7 +88,7 @@ $$;
 -- Costs: reads at most `p_scan` positions of the log, and a message for each that was sent there
 create or replace function command_search(p_waiting_max int, p_scan int, p_now timestamptz) returns void
 language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off set jit = off
+set enable_sort = off
 as $$
 declare
     v_state command_state;

@@ -8,9 +8,7 @@
 create or replace function consumer_view(c change_consumers) returns table (
     name text, epoch int, pos bigint, created_at timestamptz, moved_at timestamptz, lag_events bigint, lag_ms bigint,
     expired boolean)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_place record;
     v_from bigint := c.pos;
@@ -29,9 +27,7 @@ end $$;
 create or replace function consumer_list(p_limit int, p_after_id uuid default null) returns table (
     name text, epoch int, pos bigint, created_at timestamptz, moved_at timestamptz, lag_events bigint, lag_ms bigint,
     expired boolean, id uuid)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select v.*, c.id
@@ -45,9 +41,7 @@ end $$;
 create or replace function consumer_get(p_name text) returns table (
     name text, epoch int, pos bigint, created_at timestamptz, moved_at timestamptz, lag_events bigint, lag_ms bigint,
     expired boolean)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query select v.* from change_consumers c cross join lateral consumer_view(c) v where c.name = p_name;
 end $$;
@@ -63,9 +57,7 @@ create or replace function consumer_put(
     p_actor text, p_request text, p_name text, p_epoch int, p_pos bigint, p_count_max int
 ) returns table (outcome text, name text, epoch int, pos bigint, created_at timestamptz, moved_at timestamptz,
     lag_events bigint, lag_ms bigint, expired boolean)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_old change_consumers;
@@ -108,9 +100,7 @@ create or replace function consumer_ack(
     p_actor text, p_request text, p_name text, p_epoch int, p_pos bigint, p_count_max int
 ) returns table (outcome text, name text, epoch int, pos bigint, created_at timestamptz, moved_at timestamptz,
     lag_events bigint, lag_ms bigint, expired boolean)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_old change_consumers;
 begin
@@ -135,9 +125,7 @@ end $$;
 
 -- Fails: PY404 consumer_not_found.
 create or replace function consumer_delete(p_actor text, p_request text, p_name text) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     delete from change_consumers c where c.name = p_name;
     if not found then

@@ -12,9 +12,7 @@ $$;
 -- Locks: the caller holds the log's lock and is about to add people to a thread; an erasure handles what was written
 -- before it
 create or replace function account_check(p_users uuid[]) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     if exists (select from users u where u.id = any (p_users) and u.erased_at is not null) then
         perform user_refuse();
@@ -29,9 +27,7 @@ end $$;
 -- attachments by id, its sessions, then the log
 -- Costs: a look at each of the account's threads
 create or replace function account_erase(p_user uuid, p_erases_messages boolean) returns uuid[]
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_user users;
@@ -71,9 +67,7 @@ end $$;
 -- Deletes everything else that belongs to the account alone and to no thread. Data of an account in a new table goes
 -- here.
 create or replace function account_forget(p_user uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     delete from user_words w where w.user_id = p_user;
     delete from blocks b where b.user_id = p_user;
@@ -91,9 +85,7 @@ end $$;
 -- Returns: the sessions that ended.
 -- Locks: as session_end; the caller holds the user's row
 create or replace function account_sign_out(p_user uuid) returns uuid[]
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_sessions uuid[] := array(select s.id from sessions s where s.user_id = p_user order by s.id for update);
 begin

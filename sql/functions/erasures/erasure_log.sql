@@ -8,7 +8,7 @@
 -- Locks: the walk (returns if it is locked), the events' rows, at the end the log
 create or replace function erasure_walk(p_limit int) returns int
 language plpgsql volatile
-set enable_seqscan = off set plan_cache_mode = force_generic_plan
+set plan_cache_mode = force_generic_plan
 as $$
 declare
     v_count_max constant int := 100;

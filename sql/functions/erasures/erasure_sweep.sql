@@ -7,9 +7,7 @@
 -- Locks: a row of erasure_threads (skipped when locked), the thread, members; or the walk (skipped when locked), the events' rows; then the log
 -- Costs: two index probes when there is nothing to do
 create or replace function erasure_sweep(p_limit int) returns int
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_task erasure_threads;
 begin
@@ -35,9 +33,7 @@ end $$;
 -- Removes the user from the thread, without a trace in its members. Others see the user leave.
 -- Locks: the thread, the members' rows, then the log
 create or replace function erasure_leave(p_task erasure_threads) returns erasure_threads
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_user uuid := p_task.user_id;
@@ -81,9 +77,7 @@ end $$;
 
 -- Removes the user's name from the thread's system messages, and the user's marks, some at a time.
 create or replace function erasure_notices(p_task erasure_threads, p_limit int) returns erasure_threads
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
+language plpgsql volatile as $$
 declare
     v_marks tid[] := array(select r.ctid from receipt_marks r
         where r.thread_id = p_task.thread_id and r.user_id = p_task.user_id limit p_limit);
@@ -107,9 +101,7 @@ end $$;
 -- Makes tombstones of the user's messages in the thread, `p_limit` at a time.
 -- Locks: the thread, then the log
 create or replace function erasure_messages(p_task erasure_threads, p_limit int) returns erasure_threads
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
+language plpgsql volatile as $$
 declare
     v_messages messages[];
 begin
@@ -137,9 +129,7 @@ end $$;
 -- Ends erasures. Only the nodes' memory may still name the users; an event tells the nodes to drop it.
 -- Locks: the log
 create or replace function erasure_end(p_users uuid[]) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_head bigint;
 begin

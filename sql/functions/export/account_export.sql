@@ -22,9 +22,7 @@ $$;
 --   is_edited   the message has earlier versions (export_versions)
 create or replace function export_page(p_user uuid, p_part text, p_after_id uuid, p_after_seq bigint, p_limit int)
 returns table (line text, id uuid, seq bigint, is_edited boolean)
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 declare
     v_id uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
     v_seq bigint := coalesce(p_after_seq, 0);
@@ -93,9 +91,7 @@ end $$;
 -- Returns: earlier versions of a message of the user, after a version, at most `p_limit`.
 create or replace function export_versions(p_user uuid, p_thread uuid, p_seq bigint, p_after int, p_limit int)
 returns table (line text, version int)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select '{"type":"message_version","data":{"thread_id":"' || e.thread_id || '","seq":' || e.seq || ',"version":' || e.version

@@ -12,9 +12,7 @@ $$;
 -- Returns: the hold.
 -- Fails: PY404 hold_not_found.
 create or replace function hold_find(p_hold uuid) returns holds
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_hold holds;
 begin
@@ -36,9 +34,7 @@ end $$;
 -- Returns: a page of all holds, the newest first.
 create or replace function hold_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select hold_json(h), 0::bigint, h.id
@@ -51,9 +47,7 @@ end $$;
 -- Locks: the holds, so that removals under way end first
 create or replace function hold_create(
     p_actor text, p_request text, p_hold uuid, p_name text, p_reason text, p_user uuid, p_thread uuid) returns text
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_hold holds;
 begin
@@ -74,9 +68,7 @@ end $$;
 -- Fails: PY404 hold_not_found.
 -- Locks: the holds, the hold's row
 create or replace function hold_release(p_actor text, p_request text, p_hold uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_hold holds;
 begin
@@ -93,9 +85,7 @@ end $$;
 -- Costs: an index entry for each file
 create or replace function hold_counts()
 returns table (in_force bigint, contents bigint, files bigint, bytes bigint)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select (select count(*) from holds h where h.released_at is null), admin_row_count('held_contents'), f.count,

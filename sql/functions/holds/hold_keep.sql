@@ -5,9 +5,7 @@
 -- Locks: the holds (hold_lock, shared). Order: after threads, before users, attachments and reports
 -- Costs: 8 µs, measured
 create or replace function hold_enter() returns boolean
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     lock table hold_lock in share mode;
     return (select h.id from holds h where h.released_at is null limit 1) is not null;
@@ -25,9 +23,7 @@ end $$;
 -- Returns: whether a hold covers a message: its thread, or its sender.
 -- Costs: two index probes
 create or replace function hold_covers(p_thread uuid, p_sender uuid) returns boolean
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return (select h.id from holds h where h.thread_id = p_thread and h.released_at is null limit 1) is not null
         or (select h.id from holds h where h.user_id = p_sender and h.released_at is null limit 1) is not null;
@@ -35,9 +31,7 @@ end $$;
 
 -- Returns: the number of the content that a message has now.
 create or replace function hold_version(p_thread uuid, p_seq bigint) returns int
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return 1 + greatest(-1,
         (select e.version from message_edits e
@@ -50,9 +44,7 @@ end $$;
 --   p_removal   deleted | expired | erased
 -- Locks: as hold_enter; the caller holds the threads
 create or replace function hold_keep(p_messages messages[], p_removal text, p_at timestamptz) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     if not hold_enter() then
         return;
@@ -74,9 +66,7 @@ end $$;
 -- Keeps the payload that an edit replaces, and the version that the edit drops (p_dropped) to make room.
 -- Locks: the caller holds the thread, and has called hold_enter
 create or replace function hold_keep_edit(m messages, p_version int, p_dropped int, p_at timestamptz) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     insert into held_contents (
         thread_id, seq, version, message_id, sender_id, type, sent_at, payload, removal, removed_at)
@@ -94,9 +84,7 @@ end $$;
 -- Keeps system messages of a thread before an erasure removes a name from them.
 -- Locks: as hold_enter
 create or replace function hold_keep_notices(p_thread uuid, p_seqs bigint[], p_user uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     if not hold_enter() or not hold_covers(p_thread, null) then
         return;
@@ -116,9 +104,7 @@ end $$;
 -- is removed itself.
 -- Locks: the caller has called hold_enter
 create or replace function hold_keep_reports(p_reports reports[]) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     insert into held_contents (
         thread_id, seq, version, message_id, sender_id, type, sent_at, payload, removal, removed_at)
@@ -139,9 +125,7 @@ end $$;
 -- Returns: whether a hold covers messages of this account.
 -- Costs: an index probe for each hold of a thread
 create or replace function hold_covers_account(p_user uuid) returns boolean
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return hold_covers(null, p_user) or exists (
         select from holds h where h.released_at is null and h.thread_id is not null
@@ -152,9 +136,7 @@ end $$;
 -- Keeps the names of an account that is about to be erased, if a hold covers messages of it.
 -- Locks: as hold_enter
 create or replace function hold_keep_account(p_user uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     if hold_enter() and hold_covers_account(p_user) then
         insert into held_users (user_id, username, name, external_id)

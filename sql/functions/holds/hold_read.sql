@@ -16,9 +16,7 @@ end $$;
 
 -- Returns: the attachments of a content, as JSON text. The id of each stands in the payload.
 create or replace function held_attachments(c held_contents) returns text
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
+language plpgsql stable as $$
 begin
     return (select coalesce('[' || string_agg(json_build_object('id', a.id, 'name', a.name,
             'content_type', a.media_type, 'size', a.size, 'sha256', encode(a.digest, 'hex'))::text, ','
@@ -31,9 +29,7 @@ end $$;
 
 -- Returns: a content as administrators see it. The sender has the names from before an erasure.
 create or replace function held_content_json(c held_contents) returns text
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return '{"message_id":"' || c.message_id || '","thread_id":"' || c.thread_id || '","seq":' || c.seq
         || ',"version":' || c.version || ',"type":' || to_json(c.type)
@@ -53,7 +49,7 @@ end $$;
 create or replace function hold_page(h holds, p_after bigint, p_limit int)
 returns table (item text, n bigint, more boolean)
 language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off
+set enable_sort = off
 as $$
 #variable_conflict use_column
 declare
@@ -139,9 +135,7 @@ end $$;
 
 -- Returns: the seed of the key that signs exports. If there is none, stores `p_seed`. So all nodes have the same key.
 create or replace function export_key_keep(p_seed bytea) returns bytea
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     insert into export_keys (seed, created_at) values (p_seed, stamp()) on conflict do nothing;
     return (select k.seed from export_keys k);

@@ -8,7 +8,7 @@
 -- Costs: an index probe when there is nothing to do
 create or replace function hold_sweep(p_limit int) returns int
 language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off set jit = off
+set enable_sort = off
 as $$
 declare
     v_hold holds;
@@ -40,9 +40,7 @@ end $$;
 -- Deletes held contents, and the attachments that nothing else uses. Messages that are still there keep theirs.
 -- Locks: the attachments by id
 create or replace function hold_erase(p_contents held_contents[]) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
+language plpgsql volatile as $$
 declare
     v_ids uuid[];
 begin

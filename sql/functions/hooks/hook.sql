@@ -17,9 +17,7 @@ create or replace function hook_create(
     p_actor text, p_request text, p_hook uuid, p_digest bytea, p_thread uuid, p_user uuid, p_name text, p_image text,
     p_group_max int, p_room_max int
 ) returns text
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_thread threads := hook_thread_lock(p_thread);
     v_now timestamptz := stamp();
@@ -68,9 +66,7 @@ end $$;
 -- Returns: where a hook posts, and as whom; no row if no hook has this token.
 create or replace function hook_find(p_digest bytea)
 returns table (hook_id uuid, thread_id uuid, user_id uuid, is_suspended boolean)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select h.id, h.thread_id, h.user_id, u.suspended_at is not null
@@ -80,9 +76,7 @@ end $$;
 -- Returns: a page of all hooks, the newest first.
 create or replace function hook_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select hook_json(h)::text, 0::bigint, h.id
@@ -93,9 +87,7 @@ end $$;
 -- Fails: PY404 hook_not_found.
 -- Locks: the hook, then as member_delete
 create or replace function hook_delete(p_actor text, p_request text, p_hook uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_hook hooks;
 begin

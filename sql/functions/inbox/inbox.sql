@@ -8,7 +8,6 @@
 create or replace function inbox(p_user uuid, p_limit int, p_unread_only boolean, p_after_rank bigint, p_after_id uuid)
 returns table (threads text, unread_total bigint, head bigint, epoch int, next_rank bigint, next_id uuid)
 language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set enable_memoize = off set plan_cache_mode = force_generic_plan
 as $$
 declare

@@ -14,9 +14,7 @@
 -- only that of a standby, which has written nothing before. An epoch that lost nothing has no effect on clients.
 -- Locks: the log. Lock it last: threads by id, then members, then the log
 create or replace function log_enter(out head bigint, out epoch int)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_floor bigint;
     v_is_same_run boolean;
@@ -41,9 +39,7 @@ $$;
 -- head is at the newest epoch's `floor_pos` or later, so earlier partitions are left out: starting their scans is most
 -- of the cost (with 41 partitions 31 µs without a floor, 17 µs with it). In PL/pgSQL, which keeps its plans.
 create or replace function log_head() returns bigint
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_floor bigint := (select l.floor_pos from log_epochs l order by l.epoch desc limit 1);
 begin

@@ -11,7 +11,7 @@ create or replace function log_read(p_after bigint, p_limit int, p_in_turn bool 
     pos bigint, type text, thread_id uuid, user_id uuid, begins uuid[], ends uuid[], session_id uuid, withdraws bigint,
     body text, at timestamptz, epoch int, until_delivered boolean)
 language plpgsql volatile
-set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_sort = off
+set plan_cache_mode = force_generic_plan set enable_sort = off
 as $$
 begin
     if p_in_turn then

@@ -7,7 +7,7 @@
 create or replace function member_list(p_user uuid, p_thread uuid, p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
 language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off set jit = off
+set enable_bitmapscan = off
 as $$
 declare
     v_caller members := member_joined(p_thread, p_user);

@@ -5,9 +5,7 @@
 -- all). Sharing means that both have joined it now, or that the other has joined their direct thread.
 -- Costs: an index probe for each thread of each of the others, up to the first shared one, and one more for a shared room
 create or replace function strangers(p_user uuid, p_others uuid[], p_limit int default null) returns uuid[]
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 begin
     return array(
         select o.id from unnest(p_others) o (id)

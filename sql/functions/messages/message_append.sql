@@ -29,8 +29,7 @@ create or replace function message_append(
 ) returns table (item int, outcome text, message text, seq bigint, pos bigint, at timestamptz, event text, epoch int,
     until_delivered boolean)
 language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off set enable_sort = off
-set plan_cache_mode = force_generic_plan
+set enable_sort = off set plan_cache_mode = force_generic_plan
 as $$
 declare
     v_now timestamptz;

@@ -4,9 +4,7 @@
 -- owner nor admin; in a direct thread, whose people are equals: not the sender).
 -- Locks: the thread, then the log
 create or replace function message_delete(p_user uuid, p_thread uuid, p_message uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_thread threads := thread_lock_joined(p_thread, p_user);

@@ -10,9 +10,7 @@
 -- Locks: the thread, the holds (hold_enter), the attachments by id, then the log
 create or replace function message_edit(
     p_user uuid, p_thread uuid, p_message uuid, p_payload json, p_attachments uuid[] default '{}') returns text
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz;
     v_message messages;

@@ -5,9 +5,7 @@
 -- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined.
 -- Locks: the member's row, then the log
 create or replace function message_hide(p_user uuid, p_thread uuid, p_message uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_member members;

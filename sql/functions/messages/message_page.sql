@@ -49,9 +49,7 @@ create or replace function message_page(
     p_user uuid, p_thread uuid, p_before_seq bigint, p_before_id uuid, p_before_at timestamptz,
     p_after_seq bigint, p_after_id uuid, p_after_at timestamptz, p_limit int
 ) returns text
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_member members := member_joined(p_thread, p_user);
     v_head bigint := thread_head(p_thread);

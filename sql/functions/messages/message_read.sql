@@ -17,7 +17,7 @@ $$;
 -- empty they seem to cost nothing, and the plan made then is kept.
 create or replace function message_find(p_thread uuid, p_message uuid) returns messages
 language plpgsql stable
-set enable_seqscan = off set enable_sort = off
+set enable_sort = off
 as $$
 declare
     v_message messages;

@@ -10,9 +10,7 @@
 -- not locked the log yet
 create or replace function message_withdraw(p_messages messages[], p_deleted_at timestamptz, p_removal text)
 returns table (message messages, told bigint)
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_gone messages[];
 begin

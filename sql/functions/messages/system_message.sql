@@ -29,9 +29,7 @@ $$;
 -- Returns: the last position written.
 -- Locks: the caller holds the thread and the log
 create or replace function system_message(p_head bigint, p_now timestamptz, p_thread uuid, p_payload json) returns bigint
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_last messages;
     v_message messages;

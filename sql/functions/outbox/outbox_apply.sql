@@ -9,9 +9,7 @@ create or replace function outbox_apply(
     p_kinds text[], p_threads uuid[], p_users uuid[], p_others uuid[], p_ids uuid[], p_payloads json[],
     p_attachments text[], p_group_max int, p_room_max int, p_threads_max int
 ) returns table (item int, code text, detail text)
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_threads uuid[];
     v_active int[];
@@ -56,9 +54,7 @@ end $$;
 -- Locks: the thread, the member's row, the member's count, then the log
 create or replace function outbox_add_member(
     p_thread uuid, p_user uuid, p_group_max int, p_room_max int, p_threads_max int) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_thread threads := thread_lock(p_thread);
     v_now timestamptz := stamp();
@@ -107,9 +103,7 @@ end $$;
 -- Fails: PY422 (members: somebody is not a user), too_many_threads; PY403 not_reachable.
 -- Locks: as thread_create
 create or replace function outbox_ensure_direct(p_id uuid, p_one uuid, p_two uuid, p_threads_max int) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_thread uuid;
 begin

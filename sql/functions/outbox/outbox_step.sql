@@ -10,9 +10,7 @@
 -- Costs: one index probe while the outbox is empty
 create or replace function outbox_step(
     p_limit int, p_group_max int, p_room_max int, p_threads_max int, out handled int, out failed int)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_rows outbox[];
     v_codes text[];
@@ -83,9 +81,7 @@ $$;
 -- Returns: a page of the failures, the latest first.
 create or replace function outbox_failure_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select json_build_object('id', f.id, 'kind', f.kind, 'thread_id', f.thread_id, 'user_id', f.user_id,
@@ -98,9 +94,7 @@ end $$;
 -- Fails: PY404 failure_not_found; PY409 failure_not_retryable (the sender has been erased).
 -- Locks: the failure's row
 create or replace function outbox_failure_retry(p_actor text, p_request text, p_failure uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_failure outbox_failures;
 begin
@@ -120,9 +114,7 @@ end $$;
 -- Deletes a failed row.
 -- Fails: PY404 failure_not_found.
 create or replace function outbox_failure_delete(p_actor text, p_request text, p_failure uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_failure outbox_failures;
 begin

@@ -8,7 +8,8 @@
 -- id_taken, attachment_not_ready, attachment_refused.
 create or replace function parley.send(sender uuid, thread uuid, payload jsonb, id uuid default gen_random_uuid()) returns uuid
 language plpgsql volatile security definer
-set search_path from current set enable_seqscan = off
+set search_path from current set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off
 as $$
 #variable_conflict use_variable
 declare
@@ -41,7 +42,8 @@ end $$;
 -- first).
 create or replace function parley.ensure_direct(a uuid, b uuid) returns uuid
 language plpgsql volatile security definer
-set search_path from current set enable_seqscan = off
+set search_path from current set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off
 as $$
 #variable_conflict use_variable
 declare
@@ -74,7 +76,8 @@ end $$;
 -- direct_members_fixed.
 create or replace function parley.add_member(thread uuid, "user" uuid) returns void
 language plpgsql volatile security definer
-set search_path from current set enable_seqscan = off
+set search_path from current set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off
 as $$
 #variable_conflict use_variable
 declare
@@ -102,9 +105,7 @@ end $$;
 
 -- Returns: the direct thread that ensure_direct has returned another id for; any other id unchanged.
 create or replace function outbox_thread(p_thread uuid) returns uuid
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return coalesce((select a.thread_id from direct_aliases a where a.id = p_thread), p_thread);
 end $$;
@@ -118,9 +119,7 @@ end $$;
 
 -- Fails: PY404 user_not_found, PY403 account_suspended, unless the account is active. `p_name` is the argument.
 create or replace function outbox_check_user(p_user uuid, p_name text) returns void
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_user users;
 begin
@@ -135,9 +134,7 @@ end $$;
 -- Fails: PY404 thread_not_found, PY403 not_joined, not_reachable, unless the sender may write. What waits in the outbox
 -- counts: the same transaction may have added the sender.
 create or replace function outbox_check_sender(p_sender uuid, p_thread uuid) returns void
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_member members;
 begin
@@ -190,9 +187,7 @@ $$;
 -- Fails: PY409 id_taken if another message has the id.
 create or replace function outbox_was_sent(
     p_sender uuid, p_thread uuid, p_message uuid, p_payload jsonb, p_body json, p_attachments uuid[]) returns boolean
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_waiting outbox;
     v_message messages;

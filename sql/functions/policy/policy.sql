@@ -21,9 +21,7 @@ create or replace function policy_find(
     p_user uuid, p_thread uuid, p_message uuid, p_is_edit boolean, p_type text, p_payload json, p_reply_to uuid,
     p_mentions uuid[]
 ) returns table (outcome text, code text, detail text, payload text, attachments uuid[], review text, sender text, thread text)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_verdict policy_verdicts;
 begin
@@ -46,9 +44,7 @@ end $$;
 -- Returns: the recorded verdict, all null if there is none.
 create or replace function policy_verdict(p_user uuid, p_thread uuid, p_message uuid, p_is_edit boolean)
 returns policy_verdicts
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_verdict policy_verdicts;
 begin
@@ -61,9 +57,7 @@ end $$;
 create or replace function policy_outcome(
     v policy_verdicts, out outcome text, out code text, out detail text, out payload text, out attachments uuid[],
     out review text)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     outcome := v.action;
     code := v.code;
@@ -113,9 +107,7 @@ create or replace function policy_record(
     p_mentions uuid[], p_attachments uuid[], p_expires_s int, p_action text, p_code text, p_detail text, p_new json,
     p_new_attachments uuid[], p_keep_s int default 604800
 ) returns table (outcome text, code text, detail text, payload text, attachments uuid[], review text)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_digest bytea := policy_digest(p_type, p_payload, p_reply_to, p_mentions);
     v_expires_at timestamptz := case when p_action = 'review' then 'infinity'
@@ -173,9 +165,7 @@ end $$;
 -- Locks: the reviews, their attachments by id
 -- Costs: two index probes a message
 create or replace function policy_forget(p_messages messages[]) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
+language plpgsql volatile as $$
 declare
     v_reviews uuid[] := array(select r.id from unnest(p_messages) x
         join reviews r on r.thread_id = x.thread_id and r.message_id = x.id and r.state = 'pending' and r.is_edit);
@@ -190,9 +180,7 @@ end $$;
 -- Deletes the verdicts about what an account has sent, and the reviews of its messages.
 -- Locks: the reviews, their attachments by id
 create or replace function policy_forget_account(p_user uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     delete from policy_verdicts v where v.sender_id = p_user;
     perform review_drop(array(select r.id from reviews r where r.sender_id = p_user));
@@ -205,7 +193,7 @@ end $$;
 -- Costs: two index probes when nothing is due
 create or replace function policy_sweep(p_limit int, p_now timestamptz default null, p_keep_s int default 604800) returns int
 language plpgsql volatile
-set enable_seqscan = off set enable_sort = off
+set enable_sort = off
 as $$
 declare
     v_now timestamptz := coalesce(p_now, stamp());

@@ -45,9 +45,7 @@ end $$;
 -- threads of up to 100 members, at most 1,000 of them. Not the direct threads whose other member the user has blocked.
 create or replace function presence_changes(p_users uuid[])
 returns table (user_id uuid, threads uuid[], body text, is_shared boolean)
-language sql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language sql stable as $$
     select u.id, array(select m.thread_id from members m join threads t on t.id = m.thread_id
             where m.user_id = u.id and m.status = 'joined' and m.blocks is null and t.member_count between 2 and 100 limit 1000),
         event_json('presence.updated', null, stamp(), json_build_object('user_id', u.id, 'presence', p.presence,
@@ -67,9 +65,7 @@ create or replace function presence_put(
     p_node text, p_online uuid[], p_offline uuid[], p_ages_ms bigint[], p_is_whole boolean default false,
     p_now timestamptz default null
 ) returns table (user_id uuid, threads uuid[], body text)
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := coalesce(p_now, stamp());
     v_came uuid[];
@@ -130,9 +126,7 @@ end $$;
 -- Locks: presence as a whole, then the users' rows
 create or replace function presence_sweep(p_limit int, p_now timestamptz default null)
 returns table (user_id uuid, threads uuid[], body text)
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_dead timestamptz := coalesce(p_now, stamp()) - interval '45 s';
     v_users uuid[];

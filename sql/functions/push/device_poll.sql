@@ -11,9 +11,7 @@ create or replace function device_poll_put(
     p_node text, p_came uuid[], p_users uuid[], p_came_pos bigint[], p_gone uuid[], p_gone_pos bigint[],
     p_is_whole boolean default false
 ) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_end bigint;
     -- A cursor of a lost log may be past the head.
@@ -55,9 +53,7 @@ end $$;
 -- for them now.
 -- Locks: their polls
 create or replace function device_poll_leave(p_node text, p_but uuid[] default '{}') returns int
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_count int;
 begin
@@ -87,9 +83,7 @@ end $$;
 -- Returns: how many devices.
 -- Locks: planning alerts, the nodes' rows, their devices' polls
 create or replace function device_poll_sweep(p_now timestamptz default null) returns int
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_dead timestamptz := coalesce(p_now, stamp()) - interval '45 s';
     v_nodes text[];

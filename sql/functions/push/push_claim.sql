@@ -5,9 +5,7 @@
 -- Returns: their sessions.
 -- Locks: the devices' rows in push_targets; rows locked by others are skipped
 create or replace function push_devices_due(p_platform text, p_limit int, p_due timestamptz) returns uuid[]
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     return array(
         -- Some more than asked for: others may have locked the first ones.
@@ -40,8 +38,7 @@ create or replace function push_claim(
     thread_id uuid, seq bigint, read_upto bigint, message_id uuid, title text, sender_name text,
     type text, body text, privacy text)
 language plpgsql volatile
-set enable_seqscan = off set enable_mergejoin = off set jit = off
-set enable_memoize = off set plan_cache_mode = force_generic_plan
+set enable_hashjoin = on set enable_memoize = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -136,9 +133,7 @@ end $$;
 
 -- Returns: how long the first due job has been due, in milliseconds; null when none is.
 create or replace function push_queue_ms(p_platform text, p_now timestamptz default clock_timestamp()) returns bigint
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return (select (extract(epoch from p_now - j.due_at) * 1000)::bigint from push_jobs j
         where j.platform = p_platform and j.due_at <= p_now and j.due_at < 'infinity' order by j.due_at limit 1);

@@ -9,9 +9,7 @@ create or replace function push_plan_part(
     p_from bigint, p_upto bigint, p_threads uuid[], p_users uuid[], p_with_own boolean, p_oldest timestamptz,
     p_due timestamptz
 ) returns int
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := clock_timestamp();
 begin
@@ -66,9 +64,7 @@ end $$;
 -- Returns: how many jobs.
 -- Locks: the devices' targets by session
 create or replace function push_plan_gone(s push_state, p_limit int, p_oldest timestamptz, p_due timestamptz) returns int
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := clock_timestamp();
     v_end bigint := coalesce(s.upto_pos, s.pos);
@@ -128,9 +124,7 @@ end $$;
 -- Returns: how many were stored.
 -- Locks: the devices' targets by session
 create or replace function push_job_put(p_jobs push_jobs[], p_due timestamptz, p_sessions uuid[] default '{}') returns int
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_count int;
 begin
@@ -159,9 +153,7 @@ end $$;
 -- Makes the first job of each device due, unless it is due already or the device polls.
 -- Locks: the caller holds the devices' targets. Call this in a statement after the one that changed the jobs.
 create or replace function push_job_next(p_sessions uuid[], p_now timestamptz) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     -- By ctid: with the statistics of a table that is mostly empty, a join may read all jobs.
     update push_jobs j set due_at = p_now

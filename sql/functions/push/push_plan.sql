@@ -15,9 +15,7 @@
 create or replace function push_plan(
     p_limit int, p_life_s int default 86400, p_delay_ms int default 500, p_now timestamptz default null,
     out pos bigint, out made int, out more boolean)
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := coalesce(p_now, clock_timestamp());
     v_oldest timestamptz := v_now - make_interval(secs => p_life_s);
@@ -112,9 +110,7 @@ end $$;
 create or replace function push_next_part(
     s push_state, p_limit int, p_oldest timestamptz,
     out upto bigint, out room uuid, out users uuid[], out last_user uuid, out threads uuid[])
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 declare
     v_few uuid[];
     v_large uuid[];

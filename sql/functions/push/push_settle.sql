@@ -12,7 +12,6 @@ create or replace function push_settle(
     p_registered_ms bigint[], p_now timestamptz default clock_timestamp()
 ) returns int
 language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -55,9 +54,7 @@ end $$;
 create or replace function push_expire(
     p_platform text, p_limit int, p_life_s int, p_now timestamptz default clock_timestamp()
 ) returns int
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_end timestamptz := p_now - make_interval(secs => p_life_s);
     v_sessions uuid[] := push_devices_due(p_platform, p_limit, v_end);

@@ -8,9 +8,7 @@
 create or replace function push_target_put(
     p_user uuid, p_session uuid, p_platform text, p_token text, p_environment text, p_topic text, p_p256dh bytea, p_auth bytea
 ) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_digest bytea := sha256(convert_to(p_platform || ' ' || p_token, 'UTF8'));
 begin
@@ -45,9 +43,7 @@ $$;
 -- Deletes the targets of devices and their waiting jobs.
 -- Locks: the targets by session
 create or replace function push_target_forget(p_sessions uuid[]) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     if cardinality(p_sessions) > 0 then
         perform from push_targets t where t.session_id = any (p_sessions) order by t.session_id for update;

@@ -43,9 +43,7 @@ end $$;
 -- Returns: how many were deleted.
 -- Locks: rows that are not locked by others
 create or replace function rate_limit_sweep(p_limit int) returns int
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_count int;
 begin

@@ -20,9 +20,7 @@ end $$;
 -- Locks: the thread, then the log
 create or replace function reaction_put(
     p_user uuid, p_thread uuid, p_message uuid, p_emoji text, p_kind_max int) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_member members;
@@ -59,9 +57,7 @@ end $$;
 -- Removes a reaction.
 -- Locks: the thread, then the log
 create or replace function reaction_delete(p_user uuid, p_thread uuid, p_message uuid, p_emoji text) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_message messages;
     v_count int;

@@ -6,9 +6,7 @@ create or replace function message_receipts(
     p_user uuid, p_thread uuid, p_message uuid, p_limit int default 31, p_after_rank bigint default null,
     p_after_id uuid default null
 ) returns table (item text, rank bigint, id uuid)
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 declare
     v_member_max constant int := 1000;
     v_message messages := message_of(member_joined(p_thread, p_user), p_message);

@@ -28,9 +28,7 @@ create or replace function receipt_log(
     p_head bigint, p_now timestamptz, p_members members[], p_public boolean[], p_own boolean[],
     p_together members[] default null, p_alone boolean[] default null
 ) returns bigint
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_count bigint;
 begin
@@ -83,9 +81,7 @@ end $$;
 create or replace function receipt_put(
     p_users uuid[], p_threads uuid[], p_read bigint[], p_delivered bigint[], p_sessions uuid[] default null
 ) returns table (item int, outcome text, is_unpublished boolean)
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_moved members[];

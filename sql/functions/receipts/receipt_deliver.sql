@@ -11,9 +11,7 @@
 -- that move
 create or replace function receipt_deliver(
     p_users uuid[], p_threads uuid[], p_positions bigint[], p_sessions uuid[] default null) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_users uuid[];
@@ -88,9 +86,7 @@ end $$;
 -- Locks: the devices' marks
 -- Costs: nothing where no content waits at all, otherwise two index probes a thread
 create or replace function device_deliver(p_users uuid[], p_threads uuid[], p_positions bigint[], p_sessions uuid[]) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     if (select u.pos from undelivered u limit 1) is null then
         return;
@@ -123,9 +119,7 @@ end $$;
 -- Locks: the devices' marks
 create or replace function device_receive(
     p_users uuid[], p_threads uuid[], p_read bigint[], p_delivered bigint[], p_sessions uuid[]) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     if (select u.pos from undelivered u limit 1) is not null then
         perform device_deliver(p_users, p_threads, array(

@@ -7,9 +7,7 @@
 -- Returns: the threads that are not due yet; with null for `p_threads`, those that are left.
 -- Locks: the members' rows by thread and user, their rows of receipt_news, then the log
 create or replace function receipt_publish(p_threads uuid[], p_now timestamptz default null) returns table (thread_id uuid)
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := coalesce(p_now, stamp());
     v_asked uuid[] := p_threads;

@@ -6,9 +6,7 @@
 -- Locks: the caller holds the log
 -- Costs: an index scan of what members of the thread have deleted for themselves; then the members who get an event
 create or replace function receipt_recount(p_head bigint, p_now timestamptz, p_messages messages[]) returns bigint
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_members members[] := array(
         select distinct m

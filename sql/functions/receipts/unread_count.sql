@@ -50,8 +50,7 @@ end $$;
 -- Costs: as user_threads
 create or replace function unread_totals(p_users uuid[]) returns table (user_id uuid, total bigint)
 language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-set enable_memoize = off set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off set enable_memoize = off set plan_cache_mode = force_generic_plan
 as $$
 begin
     return query

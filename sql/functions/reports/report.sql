@@ -10,9 +10,7 @@ $$;
 
 -- Returns: a report as administrators see it: with the reporter, the reported person, and the message as it was.
 create or replace function report_admin_json(r reports) returns text
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_sender users;
 begin
@@ -36,9 +34,7 @@ end $$;
 create or replace function report_create(
     p_report uuid, p_reporter uuid, p_thread uuid, p_message uuid, p_user uuid, p_reason text
 ) returns table (report text, created boolean)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_message messages;
     v_report reports;
@@ -78,9 +74,7 @@ end $$;
 -- Returns: a page of the reports in a state, or of all with null, the newest first.
 create or replace function report_list(p_state text, p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     if p_state is null then
         return query select report_admin_json(r), 0::bigint, r.id
@@ -97,9 +91,7 @@ end $$;
 -- Fails: PY404 report_not_found.
 -- Locks: the holds (hold_enter), the report
 create or replace function report_put(p_actor text, p_request text, p_report uuid, p_state text) returns text
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_report reports;
     v_are_holds boolean := hold_enter();
@@ -127,9 +119,7 @@ end $$;
 -- Locks: the holds (hold_enter), the reports
 -- Costs: an index probe a message
 create or replace function report_forget(p_threads uuid[], p_seqs bigint[], p_with_open boolean) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
+language plpgsql volatile as $$
 begin
     if hold_enter() then
         perform hold_keep_reports(array(select r from unnest(p_threads, p_seqs) x (thread_id, seq)
@@ -143,9 +133,7 @@ end $$;
 -- Removes an account from all reports: what it has sent, and that it was the reporter.
 -- Locks: the holds (hold_enter), the reports
 create or replace function report_forget_account(p_user uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     if hold_enter() then
         perform hold_keep_reports(array(select r from reports r where r.user_id = p_user and r.payload is not null));
@@ -156,9 +144,7 @@ end $$;
 
 -- Returns: how many reports are open, counted up to `p_max`.
 create or replace function report_count(p_max int) returns bigint
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return (select count(*) from (select from reports r where r.state = 'open' limit p_max) x);
 end $$;

@@ -6,9 +6,7 @@
 -- Locks: the caller holds the threads
 create or replace function retention_of(p_threads uuid[], p_expires_s int[])
 returns table (keep_s int[], until_delivered boolean[])
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select array_agg(least(g.expires_s, nullif(t.keep_s, 0)) order by g.item),
@@ -19,9 +17,7 @@ end $$;
 
 -- Records when the content of new messages, from the position `p_first` on, has to be withdrawn.
 create or replace function retention_note(p_threads uuid[], p_ids uuid[], p_first bigint) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_messages messages[] := array(
         select m from unnest(p_threads, p_ids) g (thread_id, id) cross join lateral message_find(g.thread_id, g.id) m

@@ -12,9 +12,7 @@
 create or replace function retention_limit(
     p_after uuid, p_limit int, p_max_s int, p_message_limit int default 100, p_now timestamptz default null
 ) returns table (next uuid, looked int)
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := coalesce(p_now, stamp());
     v_old timestamptz := v_now - make_interval(secs => p_max_s);
@@ -51,9 +49,7 @@ end $$;
 
 -- Returns: up to which seq a thread was cleared.
 create or replace function retention_walked(p_thread uuid) returns bigint
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return coalesce((select w.seq from retention_walks w where w.thread_id = p_thread), 0);
 end $$;
@@ -61,7 +57,7 @@ end $$;
 -- Returns: the time of the oldest message after that.
 create or replace function retention_old_at(p_thread uuid) returns timestamptz
 language plpgsql stable
-set enable_seqscan = off set enable_sort = off
+set enable_sort = off
 as $$
 declare
     v_seq bigint := retention_walked(p_thread);
@@ -72,9 +68,7 @@ end $$;
 -- Makes tombstones of those of a thread's messages that have content, and records the last of all of them.
 -- Locks: the log; the caller holds the thread
 create or replace function retention_clear(p_messages messages[], p_now timestamptz) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_last messages := p_messages[cardinality(p_messages)];
     v_due messages[] := array(select x from unnest(p_messages) x

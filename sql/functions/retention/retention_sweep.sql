@@ -22,9 +22,7 @@ end $$;
 -- Locks: the rows of message_expiries (skips locked ones), the threads by id, then the log
 -- Costs: an index probe when nothing is due
 create or replace function retention_expire(p_limit int, p_now timestamptz default null) returns int
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := coalesce(p_now, stamp());
     v_threads uuid[];
@@ -62,9 +60,7 @@ $$;
 -- have to wait.
 -- Costs: without a thread, an index probe for each of the user's
 create or replace function undelivered_recheck(p_thread uuid, p_user uuid default null) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 begin
     insert into undelivered_checks (thread_id, due_at)
     select i.id, stamp()
@@ -80,9 +76,7 @@ end $$;
 -- any needs nothing: it may only ever send.
 create or replace function undelivered_is_held(p_thread uuid, p_pos bigint, p_seq bigint, p_at timestamptz, p_silent timestamptz)
 returns boolean
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 begin
     return p_at > p_silent and exists (
         select from members m
@@ -98,9 +92,7 @@ end $$;
 -- message is an earlier one, counts as late as the last message before it: a member without devices is known by
 -- messages only.
 create or replace function undelivered_free(p_thread uuid, p_limit int, p_silent timestamptz) returns bigint[]
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_waiting undelivered[] := array(
         select u from undelivered u where u.thread_id = p_thread order by u.pos limit p_limit);
@@ -129,9 +121,7 @@ end $$;
 -- Locks: rows of undelivered_checks (skips locked ones), the threads by id, then the log
 -- Costs: an index probe when nothing is due; for a thread whose members have it all, a few for each device
 create or replace function retention_settle(p_limit int, p_silent_days int, p_now timestamptz default null) returns int
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := coalesce(p_now, stamp());
     v_silent timestamptz := v_now - make_interval(days => p_silent_days);

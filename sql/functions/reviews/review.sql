@@ -3,9 +3,7 @@
 
 -- Returns: a review as the sender of the message sees it, as JSON text.
 create or replace function review_json(r reviews) returns text
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return json_build_object('id', r.message_id, 'thread_id', r.thread_id, 'state', r.state, 'edit', r.is_edit, 'type', r.type,
         'sender', sender_json(r.sender_id), 'payload', r.payload, 'reply_to', r.reply_to, 'mentions', r.mentions,
@@ -14,9 +12,7 @@ end $$;
 
 -- Returns: a review as administrators see it.
 create or replace function review_admin_json(r reviews) returns text
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return json_build_object('id', r.message_id, 'thread_id', r.thread_id, 'state', r.state, 'edit', r.is_edit, 'type', r.type,
         'sender', (select user_json(u) from users u where u.id = r.sender_id), 'payload', r.payload, 'reply_to', r.reply_to,
@@ -31,9 +27,7 @@ end $$;
 create or replace function review_create(
     p_user uuid, p_thread uuid, p_message uuid, p_is_edit boolean, p_type text, p_payload json, p_reply_to uuid,
     p_mentions uuid[], p_attachments uuid[], p_expires_s int, p_code text, p_detail text) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_id uuid := uuid_v7(v_now);
@@ -69,9 +63,7 @@ end $$;
 -- Locks: the attachments by id
 create or replace function review_use(
     p_id uuid, p_user uuid, p_thread uuid, p_message uuid, p_is_edit boolean, p_attachments uuid[]) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_seq bigint := case when p_is_edit then (message_find(p_thread, p_message)).seq end;
     v_refusal text;
@@ -93,9 +85,7 @@ end $$;
 -- Deletes the uses of messages under review. Attachments that nothing else uses are deleted.
 -- Locks: the attachments by id
 create or replace function review_release(p_ids uuid[]) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_attachments uuid[];
 begin
@@ -110,9 +100,7 @@ end $$;
 -- Deletes reviews.
 -- Locks: the reviews, their attachments by id
 create or replace function review_drop(p_ids uuid[]) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     delete from reviews r where r.id = any (p_ids);
     perform review_release(p_ids);
@@ -121,9 +109,7 @@ end $$;
 -- Returns: a page of the messages that wait for a decision, the newest first.
 create or replace function review_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select review_admin_json(r), 0::bigint, r.id from reviews r
@@ -136,9 +122,7 @@ end $$;
 -- Fails: PY404 review_not_found; PY422 (thread_id).
 -- Locks: the review
 create or replace function review_lock(p_message uuid, p_thread uuid) returns reviews
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_review reviews;
 begin
@@ -162,9 +146,7 @@ end $$;
 -- Fails: as review_lock; PY409 review_decided (it was decided otherwise), review_not_approvable.
 -- Locks: the review, then as message_append or message_edit; or its attachments by id
 create or replace function review_put(p_actor text, p_request text, p_message uuid, p_thread uuid, p_action text) returns text
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_review reviews := review_lock(p_message, p_thread);
     v_state text := case p_action when 'approve' then 'approved' else 'refused' end;
@@ -196,9 +178,7 @@ end $$;
 -- Fails: PY409 review_not_approvable, with the reason.
 -- Locks: as message_append or message_edit
 create or replace function review_append(r reviews) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_outcome text;
     v_reason text;
@@ -246,9 +226,7 @@ end $$;
 
 -- Returns: how many messages wait for a decision, counted up to `p_max`.
 create or replace function review_count(p_max int) returns bigint
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return (select count(*) from (select from reviews r where r.state = 'pending' limit p_max) x);
 end $$;

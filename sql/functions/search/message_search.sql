@@ -40,9 +40,7 @@ end $$;
 create or replace function message_search(
     p_user uuid, p_thread uuid, p_query text, p_limit int, p_after_rank bigint, p_after_id uuid, p_ms int default 1000
 ) returns table (item text, rank bigint, id uuid)
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 declare
     v_end timestamptz := clock_timestamp() + p_ms * interval '1 ms';
     -- The rest of the time is for snippets.
@@ -148,9 +146,7 @@ create or replace function search_thread(
     p_has_stale boolean, p_limit int, p_after_rank bigint, p_after_id uuid, p_until timestamptz,
     out hits messages[], out rest bigint
 )
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
+language plpgsql stable as $$
 declare
     -- At most this many index entries are read for a word; a more frequent word is looked for in the texts.
     v_entry_max constant int := 50000;
@@ -221,9 +217,7 @@ create or replace function search_read(
     p_member members, p_config text, p_prefixes text[], p_from bigint, p_to bigint, p_seqs bigint[], p_doubts bigint[],
     p_limit int, p_after_rank bigint, p_after_id uuid, p_until timestamptz, out hits messages[], out rest bigint
 )
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
+language plpgsql stable as $$
 declare
     v_rows refcursor;
     v_message messages;
@@ -262,9 +256,7 @@ end $$;
 -- Returns: the last seq of a thread whose message was sent up to a position, 0 without one. Searches from the thread's
 -- end, past messages that are read next in any case.
 create or replace function search_indexed_seq(p_thread uuid, p_pos bigint) returns bigint
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return coalesce((select m.seq from messages m where m.thread_id = p_thread and m.pos <= p_pos
         order by m.seq desc limit 1), 0);

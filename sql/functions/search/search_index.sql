@@ -14,9 +14,7 @@
 -- null while another session indexes.
 -- Locks: search_state (returns if it is locked), the threads' places in the index
 create or replace function search_index(p_limit int, p_words int default 20000, out looked int, out pos bigint)
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_state search_state;
     v_positions bigint[];
@@ -64,9 +62,7 @@ end $$;
 -- Indexes the newest messages of one thread's backlog, within the bounds of search_index.
 -- Locks: the caller holds search_state
 create or replace function search_index_backlog(p_config text, p_limit int, p_words int) returns int
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_place search_backlog;
     v_left bigint;
@@ -94,9 +90,7 @@ end $$;
 -- Returns: how many rows.
 -- Locks: the caller holds search_state
 create or replace function search_index_stale(p_config text, p_limit int, p_words int) returns int
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_row record;
     v_count int := 0;
@@ -118,9 +112,7 @@ end $$;
 -- Returns: how many words.
 -- Locks: the caller holds the thread by search_lock, so no change of the message is under way
 create or replace function search_put(p_config text, p_thread uuid, p_seq bigint) returns int
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_words text[] := (select search_words(p_config, search_text(m.type, m.payload)) from messages m
         where m.thread_id = p_thread and m.seq between p_seq and p_seq order by m.seq limit 1);
@@ -170,9 +162,7 @@ end $$;
 -- the row as it is, and before locking the log. It never waits.
 -- Locks: the thread's place in the index (shared; not taken if a pass has it)
 create or replace function search_forget(m messages) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
+language plpgsql volatile as $$
 declare
     v_words text[] := search_words(search_config(), search_text(m.type, m.payload));
 begin
@@ -231,9 +221,7 @@ $$;
 -- Keeps passes away from a thread until this transaction ends.
 -- Returns: false, and nothing is locked, if a pass has the thread.
 create or replace function search_is_free(p_thread uuid) returns boolean
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     perform from lock_rows r where r.purpose = 'search' and r.key = search_lock_key(p_thread) for share skip locked;
     return found;

@@ -39,9 +39,7 @@ end $$;
 -- Locks: as session_end; the caller holds the user's row
 -- Costs: a look at the account's sessions
 create or replace function session_make_room(p_user uuid, p_session uuid, p_count_max int) returns uuid[]
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_excess int := (select count(*) - p_count_max
         from (select from sessions s where s.user_id = p_user limit p_count_max + 500) x);
@@ -128,9 +126,7 @@ end $$;
 -- Returns: the sessions that ended.
 -- Locks: as session_end
 create or replace function session_delete_others(p_user uuid, p_session uuid, p_limit int) returns uuid[]
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_ids uuid[] := array(select s.id from sessions s where s.user_id = p_user and s.id <> p_session limit p_limit);
 begin
@@ -146,9 +142,7 @@ end $$;
 -- Locks: as session_end
 create or replace function session_sweep(p_after uuid, p_limit int, p_idle_days int)
 returns table (next uuid, ended_count int)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_ids uuid[] := array(select s.id from sessions s
         where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit p_limit);

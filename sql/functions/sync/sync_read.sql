@@ -11,9 +11,7 @@
 -- Costs: as sync_positions, and a look-up for each event of the page
 create or replace function sync_read(p_user uuid, p_epoch int, p_pos bigint, p_limit int, p_bytes int)
 returns table (state text, head bigint, epoch int, positions bigint[], bodies text[], more boolean, threads uuid[])
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 declare
     v_place record;
     v_found bigint[];
@@ -52,9 +50,7 @@ end $$;
 -- reads only as many of the next events as there are memberships, which costs less. It never reads more of other
 -- people's events than that
 create or replace function sync_positions(p_user uuid, p_after bigint, p_head bigint, p_count int) returns bigint[]
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 declare
     v_spans int := (select count(*) from membership_spans s where s.user_id = p_user and (s.to_pos is null or s.to_pos > p_after));
     v_end bigint := least(p_head, p_after + v_spans);
@@ -113,9 +109,7 @@ $$;
 -- Costs: an index probe for each of the user's threads
 create or replace function sync_restart(p_user uuid, p_epoch int default null, p_pos bigint default null)
 returns table (head bigint, epoch int, threads text)
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 declare
     v_place record;
     v_is_lost boolean;

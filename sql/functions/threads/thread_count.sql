@@ -4,9 +4,7 @@
 
 -- Returns: the number by the members' rows.
 create or replace function thread_count_of(p_user uuid) returns int
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return (select count(*) from members m where m.user_id = p_user and m.status in ('joined', 'invited'));
 end $$;
@@ -17,9 +15,7 @@ end $$;
 -- Fails: PY422 too_many_threads. For several people it does not say which, because the caller may know none of them.
 -- Locks: the users' counts, in order (after threads and members, before the log)
 create or replace function thread_count_add(p_actor uuid, p_users uuid[], p_max int) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_full uuid;
 begin

@@ -23,9 +23,7 @@ end $$;
 -- Returns: an endpoint.
 -- Fails: PY404 webhook_not_found.
 create or replace function webhook_get(p_webhook uuid) returns text
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 declare
     v_webhook text := (select webhook_json(w)::text from webhooks w where w.id = p_webhook);
 begin
@@ -38,9 +36,7 @@ end $$;
 -- Returns: a page of all endpoints, the newest first.
 create or replace function webhook_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select webhook_json(w)::text, 0::bigint, w.id
@@ -55,9 +51,7 @@ create or replace function webhook_create(
     p_actor text, p_request text, p_webhook uuid, p_url text, p_types text[], p_thin boolean, p_ordered boolean,
     p_secret bytea, p_count_max int
 ) returns text
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     perform lock_row('webhooks');
     if (select count(*) from webhooks) >= p_count_max then
@@ -79,9 +73,7 @@ end $$;
 create or replace function webhook_update(
     p_actor text, p_request text, p_webhook uuid, p_url text, p_has_types boolean, p_types text[], p_enabled boolean
 ) returns text
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_webhook webhooks;
 begin
@@ -113,9 +105,7 @@ end $$;
 -- Fails: PY404 webhook_not_found.
 -- Locks: the endpoint's row
 create or replace function webhook_delete(p_actor text, p_request text, p_webhook uuid) returns void
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     delete from webhooks w where w.id = p_webhook;
     if not found then
@@ -135,9 +125,7 @@ create or replace function webhook_rotate(
     p_actor text, p_request text, p_webhook uuid, p_secret bytea, p_both_s int,
     p_now timestamptz default clock_timestamp()
 ) returns text
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 begin
     update webhooks w set former_secret = w.secret, former_until = p_now + make_interval(secs => p_both_s),
         secret = p_secret, revision = w.revision + 1
@@ -153,9 +141,7 @@ end $$;
 -- Fails: PY404 webhook_not_found.
 create or replace function webhook_target(p_webhook uuid, p_now timestamptz default clock_timestamp())
 returns table (url text, secret bytea, former_secret bytea)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select w.url, w.secret, case when w.former_until > p_now then w.former_secret end
@@ -173,9 +159,7 @@ end $$;
 create or replace function webhook_replay(
     p_actor text, p_request text, p_webhook uuid, p_epoch int, p_pos bigint, p_since timestamptz
 ) returns text
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 declare
     v_place record;
     v_pos bigint;

@@ -22,9 +22,7 @@ $$;
 create or replace function webhook_delivery_list(
     p_webhook uuid, p_state text, p_limit int, p_after_rank bigint, p_after_id uuid
 ) returns table (item text, rank bigint, id uuid)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 #variable_conflict use_column
 declare
     v_state webhook_states;

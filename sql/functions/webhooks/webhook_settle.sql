@@ -19,9 +19,7 @@ create or replace function webhook_settle(
     p_removed bigint[], p_is_gone boolean, p_recent int default 1000, p_parked_max int default 10000,
     p_revision int default null
 ) returns boolean
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_n bigint;

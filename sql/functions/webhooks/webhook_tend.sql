@@ -11,9 +11,7 @@ create or replace function webhook_tend(
     p_node text, p_held uuid[], p_limit int, p_lease_s int, p_now timestamptz default clock_timestamp()
 ) returns table (webhook_id uuid, claim bigint, revision int, url text, is_thin boolean, is_ordered boolean,
     secret bytea, former_secret bytea)
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql volatile as $$
 #variable_conflict use_column
 begin
     update webhook_states s set lease_until = p_now + make_interval(secs => p_lease_s)
@@ -49,9 +47,7 @@ $$;
 -- Locks: the endpoint's state
 create or replace function webhook_open(p_webhook uuid, p_claim bigint)
 returns table (epoch int, pos bigint, dropped bigint)
-language plpgsql volatile
-set enable_seqscan = off
-as $$
+language plpgsql volatile as $$
 #variable_conflict use_column
 declare
     v_state webhook_states;
@@ -99,9 +95,7 @@ create or replace function webhook_read(
     p_all_types boolean default false
 ) returns table (pos bigint, event_epoch int, type text, thread_id uuid, at timestamptz, actor_id uuid, body text,
     state text, last bigint, epoch int, head bigint)
-language plpgsql stable
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql stable as $$
 declare
     v_webhook webhooks;
 begin
@@ -119,9 +113,7 @@ end $$;
 -- Returns: the events of an endpoint that failed or wait, in order, at most `p_limit` after `p_after`.
 create or replace function webhook_open_deliveries(p_webhook uuid, p_after bigint, p_limit int)
 returns table (pos bigint, event_id text, thread_id uuid, at_ms bigint, state smallint, tries int, next_ms bigint)
-language plpgsql stable
-set enable_seqscan = off
-as $$
+language plpgsql stable as $$
 begin
     return query
     select d.pos, d.event_id, d.thread_id, (extract(epoch from d.at) * 1000)::bigint, d.state, d.tries,
