@@ -551,7 +551,6 @@ CREATE TABLE public.import_threads (
     kind text NOT NULL,
     title text,
     room_key text,
-    former_key text,
     image text,
     keep_s integer,
     direct_low uuid,

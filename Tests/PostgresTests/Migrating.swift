@@ -146,7 +146,6 @@ struct Migrating {
     func advisoryLocks() async throws {
         let (settings, migrator) = (settings, migrator([Self.first]))
         try await withClient(connections: 1, conninfo: settings.conninfo) { client in
-            // What Parley once locked.
             try await client.run("select pg_advisory_lock(7266000)::text, pg_advisory_lock(4711)::text")
             let report = try await bounded(.seconds(20)) { try await migrator.migrate(settings, logger: quiet) }
             #expect(report.applied == ["0001_a.sql"])

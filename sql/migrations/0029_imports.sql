@@ -55,7 +55,6 @@ create table import_threads (
     kind text not null,
     title text,
     room_key text,
-    former_key text,
     image text,
     keep_s int,
     direct_low uuid,

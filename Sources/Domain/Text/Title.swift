@@ -25,13 +25,9 @@ package struct RoomKey: Hashable, Sendable {
 
     /// `comparisonKey` of the title, or of its beginning.
     package let text: String
-    /// The key of rooms that were stored before 2026-12, when only case and spacing were ignored. Rooms keep it until
-    /// they are renamed, so it is looked up first.
-    package let former: String
 
     package init(_ title: String) {
         text = title.comparisonKey.prefix(byteCountMax: Self.byteCountMax)
-        former = title.folded
     }
 }
 

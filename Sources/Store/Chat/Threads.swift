@@ -25,9 +25,9 @@ extension Store {
         rules: AdmissionRules
     ) async throws -> (created: Bool, thread: JSONText) {
         let rows = try await rows(
-            Statement("room_join", "select * from room_join($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"),
+            Statement("room_join", "select * from room_join($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"),
             [
-                .id(id), .id(user), .text(title), .text(key.text), .text(key.former), .int4(Int32(memberCountMax)),
+                .id(id), .id(user), .text(title), .text(key.text), .int4(Int32(memberCountMax)),
                 .int4(orNull: retention.keepS), .int4(orNull: rules.threadCountMax32),
             ], spending: rules.buckets)
         return try await made(rows)
@@ -40,8 +40,7 @@ extension Store {
 
     package func rooms(prefix: RoomKey, _ request: PageRequest) async throws -> Page {
         try await reads.page(
-            Statement("room_list", "select * from room_list($1, $2, $3, $4, $5)"),
-            [.text(prefix.text), .text(prefix.former)], request)
+            Statement("room_list", "select * from room_list($1, $2, $3, $4)"), [.text(prefix.text)], request)
     }
 
     package func thread(_ thread: ThreadID, for user: UserID) async throws -> JSONText {
@@ -53,8 +52,8 @@ extension Store {
         _ thread: ThreadID, by user: UserID, changes: JSONText, roomKey: RoomKey?
     ) async throws -> (thread: JSONText, memberCount: Int) {
         let row = try await row(
-            Statement("thread_update", "select thread_update($1, $2, $3, $4, $5), \(Self.memberCount)"),
-            [.id(user), .id(thread), .json(changes), .text(orNull: roomKey?.text), .text(orNull: roomKey?.former)])
+            Statement("thread_update", "select thread_update($1, $2, $3, $4), \(Self.memberCount)"),
+            [.id(user), .id(thread), .json(changes), .text(orNull: roomKey?.text)])
         return try await decoded { (try row.json(0), Int(try row.int4(1))) }
     }
 

@@ -9,7 +9,7 @@ package struct Change: Sendable {
     package var type: String
     package var thread: ThreadID?
     package var at: Timestamp
-    /// The acting user. Nil for the server, for several users, and for events from before migration 0024.
+    /// The acting user. Nil for the server and for several users.
     package var actor: UserID?
     /// The event's `data` as clients get it.
     package var data: JSONText

@@ -33,10 +33,7 @@ extension LineParser {
         }
         row.set("title", title?.text)
         row.set("image", image?.text)
-        if kind == .room {
-            row.set("room_key", title?.key.text)
-            row.set("former_key", title?.key.former)
-        }
+        if kind == .room { row.set("room_key", title?.key.text) }
         return row.json
     }
 

@@ -74,38 +74,4 @@ struct LookalikeRooms {
         let listed = try await ann.client.get("/v1/rooms?query=\(percentEncoded("ＲＯＯＭ " + ann.username))")
         #expect(listed["rooms"]?.array?.count == 1)
     }
-
-    @Test("stay two if they were created before titles were compared by their looks, each found by its own title")
-    func former() async throws {
-        let ann = try await Person.make("Ann")
-        let plain = "Straße \(ann.username)"
-        let wide = plain.replacing("S", with: "Ｓ")
-        let first = try await join(plain, as: ann).string("id")
-        // Stored as in earlier versions.
-        let second = ThreadID.make().description
-        let database = try await TestNode.shared().database
-        func store(_ id: String, _ title: String) async throws {
-            try await Psql.run(
-                """
-                select thread_create('\(id)', 'room', '\(title)', '\(RoomKey(title).former)', '\(ann.id)', '{}', false)
-                """, conninfo: database)
-        }
-        try await store(second, wide)
-        #expect(try await join(plain, as: ann).string("id") == first)
-        #expect(try await join(wide, as: ann).string("id") == second)
-        #expect(try await join(wide.uppercased().replacing("SS", with: "ß"), as: ann).string("id") == second)
-        // Each of the two rooms is listed by its own title.
-        for (query, count) in [(wide, 2), (plain, 1)] {
-            let found = try await ann.client.get("/v1/rooms?query=\(percentEncoded(query))")
-            #expect(found["rooms"]?.array?.count == count, "\(query): \(found.text)")
-        }
-        // A room cannot be renamed to the title of an old room, which could no longer be found.
-        let third = try await join("Third \(ann.username)", as: ann).string("id")
-        try await store(ThreadID.make().description, "Ｏnly \(ann.username)")
-        let taken = try await ann.client.patch("/v1/threads/\(third)", #"{"title":"Ｏnly \#(ann.username)"}"#)
-        #expect(taken.problemCode == "title_taken")
-        let alike = try await ann.client.patch("/v1/threads/\(first)", #"{"title":"\#(wide)"}"#)
-        #expect(alike.problemCode == "title_taken")
-        #expect(try await ann.client.patch("/v1/threads/\(second)", #"{"title":"\#(wide)!"}"#).status == 200)
-    }
 }

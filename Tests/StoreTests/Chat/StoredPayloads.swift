@@ -85,7 +85,7 @@ struct StoredPayloads {
             select created from thread_create('\(room)', 'room', 'R', 'r', '\(ann)', '{}', false);
             select outcome from message_append(array[gen_random_uuid()], array['\(room)'::uuid], array['\(ann)'::uuid],
                 array['message'], array['{"text":"hi","n":1e-20000}'::json], array[null::uuid], array['{}']);
-            select created from room_join(gen_random_uuid(), '\(ben)', 'R', 'r', 'r', 1000);
+            select created from room_join(gen_random_uuid(), '\(ben)', 'R', 'r', 1000);
             select count(*) from events where type = 'thread.created' and body like '%"last_message"%';
             select member_put('\(ben)', '\(room)', '\(ben)', null, 'joined', 1000, 1000) is not null;
             select position('1e-20000' in threads) > 0 from inbox('\(ben)', 30, false, null, null);

@@ -118,30 +118,6 @@ struct PlanningAlerts {
             found == ["2", "f", "7", "ok", "8", "2", "0 is due, 8 waits|t", "1", "8 is due", "0"])
     }
 
-    @Test("reads the JSON of events from before migration 0022, which have no columns for it")
-    func formerEvents() async throws {
-        let found = try await run(
-            """
-            select count(say(1)) from generate_series(1, 3);
-            select outcome from receipt_put(array[person(2)], array[g()], '{1}', '{null}');
-            select outcome from receipt_put(array[person(3)], array[g()], '{null}', '{3}');
-            select message_delete(person(1), g(), said(3));
-            select message_hide(person(3), g(), said(1));
-            select settings_update(person(3), g(), '{"archived":true}') is null;
-            select settings_update(person(2), g(), '{"hidden_before_seq":2}') is null;
-            select member_put(person(1), g(), person(4), null, null, 100, 100) is null;
-            create function effect(e events, seq bigint, actor uuid) returns text language sql as $$
-                select string_agg(f::text, ' ')
-                from push_effect(e.type, e.thread_id, e.user_id, (coalesce(e.begins, e.ends))[1], seq, actor) f $$;
-            select count(effect(e, e.seq, e.actor_id)),
-                count(*) filter (where effect(e, e.seq, e.actor_id) is distinct from effect(e, k.seq, k.actor_id))
-            from events e cross join push_former_columns(e.type, e.at, e.body) k;
-            update events set seq = null, actor_id = null;
-            select make();
-            """)
-        #expect(found.suffix(2) == ["8|0", "2:2 2:3 2:0 3:1 3:2 3:3 3:0"])
-    }
-
     @Test("sends a count to the devices of users whose count changed, and to no others")
     func counts() async throws {
         let found = try await run(

@@ -42,7 +42,7 @@ begin
         from import_threads t where t.import_id = p_import and t.kind = 'room') x where x.n > 1
     union all
     select t.line, 'Another room has this title. Rename that room, or this line''s.'
-    from import_threads t join threads o on o.room_key in (t.room_key, t.former_key) and o.id <> t.id
+    from import_threads t join threads o on o.room_key = t.room_key and o.id <> t.id
     where t.import_id = p_import and t.kind = 'room'
         and not exists (select from threads e where e.id = t.id);
 end $$;

@@ -54,12 +54,6 @@ begin
     return v_hashes;
 end $$;
 
--- The same for nodes of an earlier version, which know of one code: the one mailed last.
-create or replace function mail_code_try(p_key text, p_now timestamptz default clock_timestamp()) returns text
-language sql volatile as $$
-    select (mail_code_attempt(p_key, p_now))[1]
-$$;
-
 -- Signs in by the code with this hash. Makes the account if there is none, with the name and the device of the
 -- registration. For an account that exists, the device is the one of this call: anybody may register any address.
 -- Returns: no row if the code was used or expired meanwhile. Using a code ends all codes of the address.

@@ -28,26 +28,6 @@ language sql stable as $$
         else false end
 $$;
 
--- Returns: `seq` and `actor_id` of an event from before migration 0022, which added the columns, from the event's JSON.
--- Such events stop mattering when they are older than an alert's life.
-create or replace function push_former_columns(p_type text, p_at timestamptz, p_body text, out seq bigint, out actor_id uuid)
-language plpgsql stable as $$
-declare
-    v_data json;
-begin
-    if p_type in ('message.created', 'message.deleted', 'settings.updated', 'receipt.updated') then
-        v_data := p_body::json -> 'data';
-        seq := case p_type
-            when 'settings.updated' then (v_data ->> 'hidden_before_seq')::bigint
-            when 'receipt.updated' then case when v_data ->> 'read_at' = rfc3339(p_at) then (v_data ->> 'read_seq')::bigint
-                else 0 end
-            else (v_data ->> 'seq')::bigint end;
-        actor_id := case p_type
-            when 'message.created' then (v_data -> 'sender' ->> 'id')::uuid
-            when 'receipt.updated' then (v_data ->> 'user_id')::uuid end;
-    end if;
-end $$;
-
 -- Returns: the seq of the job for a member's device: the message's, 0 for an alert that only carries the count, null
 -- for none. `p_is_answer`: somebody else sent the message before this one.
 create or replace function push_job_seq(

@@ -19,12 +19,8 @@ begin
                 where x.thread_id = e.thread_id and x.seq between f.seq - 1 and f.seq - 1
                 order by x.seq limit 1) is distinct from f.who as is_answer
             from (select * from events x where x.pos > p_from and x.pos <= p_upto offset 0) e
-            cross join lateral (
-                select e.seq, e.actor_id where e.seq is not null
-                union all
-                select k.seq, k.actor_id from push_former_columns(e.type, e.at, e.body) k where e.seq is null) c
             cross join lateral (select * from push_effect(e.type, e.thread_id, e.user_id,
-                (coalesce(e.begins, e.ends))[1], c.seq, c.actor_id) offset 0) f
+                (coalesce(e.begins, e.ends))[1], e.seq, e.actor_id) offset 0) f
             where e.at > p_oldest
                 and ((e.user_id is null and e.thread_id = any (p_threads))
                     or (p_with_own and (e.user_id is not null or e.begins is not null or e.ends is not null)))
@@ -93,12 +89,8 @@ begin
                 union all
                 (select e.* from events e where e.user_id = g.user_id and e.pos > g.pos and e.pos <= v_end and e.at > p_oldest
                 order by e.pos desc limit 1000)) x
-            cross join lateral (
-                select x.seq, x.actor_id where x.seq is not null
-                union all
-                select k.seq, k.actor_id from push_former_columns(x.type, x.at, x.body) k where x.seq is null) c
             cross join lateral (select * from push_effect(x.type, x.thread_id, x.user_id,
-                (coalesce(x.begins, x.ends))[1], c.seq, c.actor_id) offset 0) f
+                (coalesce(x.begins, x.ends))[1], x.seq, x.actor_id) offset 0) f
             where f.seq > 0 or f.who is null or f.who = g.user_id
         )
         select row(h.session_id, h.pos, null, h.platform, h.thread_id, w.told, h.at, null, 0)::push_jobs

@@ -21,8 +21,7 @@ language sql immutable parallel safe as $$
         '\ufe10-\ufe1f\ufe30-\ufe6f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65'
 $$;
 
--- Returns: how much of a text is searched, in characters. Texts have at most 16 KiB; payloads stored by older versions
--- may have more.
+-- Returns: how much of a text is searched, in characters.
 create or replace function search_length_max() returns int
 language sql immutable parallel safe as $$ select 16384 $$;
 

@@ -1,15 +1,14 @@
 -- Public rooms.
 
--- Joins the room of that title; makes the room if there is none. A new room gets `p_room_key`. Rooms from before
--- 2026-12 have the key that is `p_former_key` now, and are looked for first: if two rooms have become alike, each
--- keeps its own title. `p_keep_s` is for a new room, as threads.keep_s. The last arguments are those of thread_create.
+-- Joins the room whose title has this key; makes the room if there is none. `p_keep_s` is for a new room, as
+-- threads.keep_s. The last arguments are those of thread_create.
 -- Returns: whether the room was made, and the room as the caller sees it.
 -- Fails: PY404 thread_not_found (the caller was removed from it), PY422 (full), PY422 too_many_threads, PY429
 -- rate_limited.
 create or replace function room_join(
-    p_thread uuid, p_user uuid, p_title text, p_room_key text, p_former_key text, p_room_max int,
-    p_keep_s int default null, p_threads_max int default null, p_keys bytea[] default null,
-    p_steps_ms int[] default null, p_windows_ms int[] default null)
+    p_thread uuid, p_user uuid, p_title text, p_room_key text, p_room_max int, p_keep_s int default null,
+    p_threads_max int default null, p_keys bytea[] default null, p_steps_ms int[] default null,
+    p_windows_ms int[] default null)
 returns table (created boolean, thread text)
 language plpgsql volatile as $$
 declare
@@ -17,8 +16,7 @@ declare
 begin
     -- At most twice: a caller who loses the race to make the room finds it.
     for v_try in 1 .. 2 loop
-        select t.id into v_room from threads t where t.room_key in (p_former_key, p_room_key)
-            order by t.room_key <> p_former_key limit 1;
+        select t.id into v_room from threads t where t.room_key = p_room_key;
         if found then
             perform member_put(p_user, v_room, p_user, null, 'joined', 0, p_room_max, p_threads_max);
             return query select false, thread_get(p_user, v_room);
@@ -34,17 +32,14 @@ begin
 end $$;
 
 -- Returns: a page of the public rooms whose key begins with `p_prefix`, the key of the beginning of a title, the ones
--- with most members first. `p_former_prefix` is what that key was before 2026-12 (room_join).
-create or replace function room_list(
-    p_prefix text, p_former_prefix text, p_limit int, p_after_rank bigint, p_after_id uuid)
+-- with most members first.
+create or replace function room_list(p_prefix text, p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
 language sql stable as $$
     select thread_json(t)::text, -t.member_count::bigint, t.id
     from threads t
     where t.kind = 'room'
-        and (t.room_key >= p_prefix collate "C" and t.room_key < (p_prefix || U&'\+10FFFF') collate "C"
-            or t.room_key >= p_former_prefix collate "C"
-                and t.room_key < (p_former_prefix || U&'\+10FFFF') collate "C")
+        and t.room_key >= p_prefix collate "C" and t.room_key < (p_prefix || U&'\+10FFFF') collate "C"
         and (p_after_rank is null or (-t.member_count, t.id) > (p_after_rank, p_after_id))
     order by -t.member_count, t.id
     limit p_limit

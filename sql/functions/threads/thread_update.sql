@@ -2,14 +2,12 @@
 
 -- Changes the members of `p_changes` (title, image, keep_s). Publishes thread.updated to members and invited people,
 -- and for a new title a system message. A new retention holds for messages sent afterwards. `p_room_key` is the new
--- title's key, and `p_former_key` what it would have been before 2026-12 (room_join); only rooms have one. Values that
--- are set already change nothing.
+-- title's key; only rooms have one. Values that are set already change nothing.
 -- Returns: the thread as the caller sees it.
 -- Fails: PY404 thread_not_found; PY403 not_joined, not_allowed, not_reachable; PY409 title_taken (of a room); PY422
 -- (title, image: a direct thread has none of its own; a room needs a title), or as attachment_use_picture.
 -- Locks: the thread, the attachments by id, the announcement, then the log
-create or replace function thread_update(
-    p_user uuid, p_thread uuid, p_changes json, p_room_key text, p_former_key text default null) returns text
+create or replace function thread_update(p_user uuid, p_thread uuid, p_changes json, p_room_key text) returns text
 language plpgsql volatile as $$
 declare
     v_old threads := thread_lock_joined(p_thread, p_user);
@@ -31,10 +29,6 @@ begin
         v_new.keep_s := v_changes ->> 'keep_s';
     end if;
     if (v_new.title, v_new.image, v_new.keep_s) is distinct from (v_old.title, v_old.image, v_old.keep_s) then
-        if v_new.room_key is not null and v_new.title is distinct from v_old.title
-            and exists (select from threads t where t.room_key = p_former_key and t.id <> p_thread) then
-            perform title_refuse();
-        end if;
         begin
             update threads t set title = v_new.title, image = v_new.image, room_key = v_new.room_key, keep_s = v_new.keep_s
             where t.id = p_thread;

@@ -67,7 +67,7 @@ language sql stable rows 1 as $$
 $$;
 
 -- Returns: the same, and looks up what thread_shown needs. Callers that do not return the last message ask for the
--- view without it: a payload from an older version that cannot be cast to jsonb would make them fail.
+-- view without it: a payload that cannot be cast to jsonb would make them fail.
 create or replace function thread_view(t threads, m members, p_has_last boolean default true) returns json
 language plpgsql stable as $$
 begin
