@@ -47,7 +47,7 @@ CREATE TABLE public.attachments (
     is_moved boolean DEFAULT false NOT NULL,
     thumbnail_is_moved boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    CONSTRAINT attachments_media_type_check CHECK (((media_type IS NOT NULL) OR (state <> ALL (ARRAY[2, 5])))),
+    CONSTRAINT attachments_check CHECK (((media_type IS NOT NULL) OR (state <> ALL (ARRAY[2, 5])))),
     CONSTRAINT attachments_state_check CHECK (((state >= 0) AND (state <= 5)))
 )
 WITH (fillfactor='70');
@@ -100,7 +100,6 @@ CREATE TABLE public.threads (
     kind text NOT NULL,
     title text,
     image text,
-    retention json DEFAULT '{"keep":"forever"}'::json NOT NULL,
     created_at timestamp with time zone NOT NULL,
     member_count integer DEFAULT 0 NOT NULL,
     direct_low uuid,

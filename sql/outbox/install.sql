@@ -1,6 +1,6 @@
 -- The outbox in a database of another program, made by `parley outbox install` in one transaction with the functions of
--- outbox_shape.sql. Parley's nodes read it (PARLEY_OUTBOX_URLS). The tables are those of the migration
--- 0027_outbox.sql. Everything may be applied again.
+-- outbox_shape.sql. Parley's nodes read it (PARLEY_OUTBOX_URLS). The tables are those of Parley's own
+-- database. Everything may be applied again.
 
 create table if not exists parley.outbox (
     seq bigint generated always as identity primary key,
