@@ -23,7 +23,6 @@ CREATE TABLE public.attachments (
     name text NOT NULL,
     declared_type text,
     state smallint DEFAULT 0 NOT NULL,
-    turn bigint NOT NULL,
     received bigint DEFAULT 0 NOT NULL,
     received_at timestamp with time zone NOT NULL,
     length bigint,
@@ -161,26 +160,6 @@ CREATE TABLE public.erasure_threads (
     step text DEFAULT 'leave'::text NOT NULL,
     seq bigint DEFAULT 0 NOT NULL
 );
-CREATE TABLE public.held_messages (
-    id uuid NOT NULL,
-    state text DEFAULT 'pending'::text NOT NULL,
-    thread_id uuid NOT NULL,
-    message_id uuid NOT NULL,
-    sender_id uuid NOT NULL,
-    is_edit boolean NOT NULL,
-    type text NOT NULL,
-    payload json,
-    attachments uuid[] NOT NULL,
-    reply_to uuid,
-    mentions uuid[] NOT NULL,
-    expires_s integer,
-    base_at timestamp with time zone,
-    code text,
-    detail text,
-    held_at timestamp with time zone NOT NULL,
-    decided_at timestamp with time zone,
-    CONSTRAINT held_messages_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'approved'::text, 'refused'::text])))
-);
 CREATE TABLE public.held_contents (
     n bigint NOT NULL,
     thread_id uuid NOT NULL,
@@ -253,7 +232,7 @@ CREATE TABLE public.policy_verdicts (
     payload json,
     attachments uuid[],
     expires_at timestamp with time zone NOT NULL,
-    CONSTRAINT policy_verdicts_action_check CHECK ((action = ANY (ARRAY['allow'::text, 'deny'::text, 'rewrite'::text, 'hold'::text])))
+    CONSTRAINT policy_verdicts_action_check CHECK ((action = ANY (ARRAY['allow'::text, 'deny'::text, 'rewrite'::text, 'review'::text])))
 );
 CREATE TABLE public.push_jobs (
     session_id uuid NOT NULL,
@@ -277,6 +256,26 @@ CREATE TABLE public.push_state (
     CONSTRAINT push_state_is_only_check CHECK (is_only)
 )
 WITH (fillfactor='50');
+CREATE TABLE public.reviews (
+    id uuid NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    thread_id uuid NOT NULL,
+    message_id uuid NOT NULL,
+    sender_id uuid NOT NULL,
+    is_edit boolean NOT NULL,
+    type text NOT NULL,
+    payload json,
+    attachments uuid[] NOT NULL,
+    reply_to uuid,
+    mentions uuid[] NOT NULL,
+    expires_s integer,
+    base_at timestamp with time zone,
+    code text,
+    detail text,
+    created_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone,
+    CONSTRAINT reviews_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'approved'::text, 'refused'::text])))
+);
 CREATE TABLE public.search_state (
     config text NOT NULL,
     pos bigint NOT NULL,
@@ -324,6 +323,12 @@ CREATE TABLE public.attachment_chunks (
 )
 WITH (toast.autovacuum_vacuum_scale_factor='0.05');
 ALTER TABLE ONLY public.attachment_chunks ALTER COLUMN data SET STORAGE EXTERNAL;
+CREATE SEQUENCE public.attachment_claims
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
 CREATE TABLE public.attachment_garbage (
     key text NOT NULL,
     next_at timestamp with time zone NOT NULL,
@@ -339,12 +344,6 @@ CREATE TABLE public.attachment_receipts (
     session_id uuid NOT NULL,
     user_id uuid NOT NULL
 );
-CREATE SEQUENCE public.attachment_turns
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
 CREATE TABLE public.audit (
     id uuid NOT NULL,
     at timestamp with time zone NOT NULL,
@@ -371,7 +370,7 @@ CREATE TABLE public.command_runs (
     event_id text NOT NULL,
     due_at timestamp with time zone NOT NULL,
     is_running boolean DEFAULT false NOT NULL,
-    turn integer DEFAULT 0 NOT NULL,
+    claim integer DEFAULT 0 NOT NULL,
     tries integer DEFAULT 0 NOT NULL,
     is_refused boolean DEFAULT false NOT NULL
 )
@@ -861,7 +860,7 @@ CREATE TABLE public.webhook_states (
     epoch integer NOT NULL,
     pos bigint NOT NULL,
     lost bigint DEFAULT 0 NOT NULL,
-    turn bigint DEFAULT 0 NOT NULL,
+    claim bigint DEFAULT 0 NOT NULL,
     node text DEFAULT ''::text NOT NULL,
     lease_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
 )
@@ -912,8 +911,6 @@ ALTER TABLE ONLY public.held_contents
     ADD CONSTRAINT held_contents_pkey PRIMARY KEY (n);
 ALTER TABLE ONLY public.held_contents
     ADD CONSTRAINT held_contents_thread_id_seq_version_key UNIQUE (thread_id, seq, version);
-ALTER TABLE ONLY public.held_messages
-    ADD CONSTRAINT held_messages_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.held_users
     ADD CONSTRAINT held_users_pkey PRIMARY KEY (user_id);
 ALTER TABLE ONLY public.holds
@@ -992,6 +989,8 @@ ALTER TABLE ONLY public.reports
     ADD CONSTRAINT reports_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.retention_walks
     ADD CONSTRAINT retention_walks_pkey PRIMARY KEY (thread_id);
+ALTER TABLE ONLY public.reviews
+    ADD CONSTRAINT reviews_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.schema_functions
     ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.schema_migrations
@@ -1058,11 +1057,6 @@ CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos)
 CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);
 CREATE INDEX held_contents_by_sender ON public.held_contents USING btree (sender_id, n);
 CREATE INDEX held_contents_by_thread ON public.held_contents USING btree (thread_id, n);
-CREATE INDEX held_messages_by_decision ON public.held_messages USING btree (decided_at) WHERE (decided_at IS NOT NULL);
-CREATE INDEX held_messages_by_message ON public.held_messages USING btree (message_id, thread_id);
-CREATE INDEX held_messages_by_sender ON public.held_messages USING btree (sender_id, id);
-CREATE INDEX held_messages_by_state ON public.held_messages USING btree (state, id);
-CREATE UNIQUE INDEX held_messages_pending ON public.held_messages USING btree (thread_id, message_id) WHERE (state = 'pending'::text);
 CREATE INDEX holds_in_force ON public.holds USING btree (id) WHERE (released_at IS NULL);
 CREATE INDEX holds_of_threads ON public.holds USING btree (thread_id) WHERE ((released_at IS NULL) AND (thread_id IS NOT NULL));
 CREATE INDEX holds_of_users ON public.holds USING btree (user_id) WHERE ((released_at IS NULL) AND (user_id IS NOT NULL));
@@ -1093,6 +1087,11 @@ CREATE INDEX reports_by_message ON public.reports USING btree (thread_id, seq) W
 CREATE INDEX reports_by_reporter ON public.reports USING btree (reporter_id, id);
 CREATE INDEX reports_by_state ON public.reports USING btree (state, id);
 CREATE INDEX reports_by_user ON public.reports USING btree (user_id);
+CREATE INDEX reviews_by_decision ON public.reviews USING btree (decided_at) WHERE (decided_at IS NOT NULL);
+CREATE INDEX reviews_by_message ON public.reviews USING btree (message_id, thread_id);
+CREATE INDEX reviews_by_sender ON public.reviews USING btree (sender_id, id);
+CREATE INDEX reviews_by_state ON public.reviews USING btree (state, id);
+CREATE UNIQUE INDEX reviews_pending ON public.reviews USING btree (thread_id, message_id) WHERE (state = 'pending'::text);
 CREATE INDEX search_stale_by_thread ON public.search_stale USING btree (thread_id, seq);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX sign_in_failures_by_time ON public.sign_in_failures USING btree (failed_at);

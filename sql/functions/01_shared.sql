@@ -86,3 +86,11 @@ language sql stable as $$
     select '{"type":"' || p_type || '"' || coalesce(',"thread_id":"' || p_thread || '"', '')
         || ',"at":"' || rfc3339(p_at) || '","data":' || p_data || '}'
 $$;
+
+-- Ends the call with a problem: its HTTP status, its code, a sentence for people, and for a 422 the field that it is about.
+-- Fails: always, with SQLSTATE PY and the status. The message is the code, the hint is the field.
+create or replace function refuse(p_status int, p_code text, p_detail text, p_field text default '') returns void
+language plpgsql stable as $$
+begin
+    raise exception using errcode = 'PY' || p_status, message = p_code, detail = p_detail, hint = p_field;
+end $$;

@@ -72,8 +72,8 @@ extension SystemTests {
                 #expect(TestFile.digest(of: try await other.client.download(id, as: ben).body) == digest)
             }
             let (first, second) = (
-                try await ground.client.archive(of: ground.group, as: ground.ben),
-                try await other.client.archive(of: ground.group, as: ben)
+                try await ground.client.history(of: ground.group, as: ground.ben),
+                try await other.client.history(of: ground.group, as: ben)
             )
             #expect(first.count > 1 && first == second, "\(first)")
             try await other.stop()

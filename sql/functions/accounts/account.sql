@@ -14,8 +14,7 @@ begin
     values (p_user, p_username, p_key, p_name, p_password_hash, stamp())
     on conflict (username_key) do nothing;
     if not found then
-        raise exception using errcode = 'PY409', message = 'username_taken',
-            detail = 'This username is taken. Choose another username.';
+        perform refuse(409, 'username_taken', 'This username is taken. Choose another username.');
     end if;
     insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
 end $$;
@@ -66,8 +65,7 @@ begin
         preferences = coalesce(p_changes -> 'preferences', u.preferences)
     where u.id = p_user and u.erased_at is null returning u.* into v_user;
     if not found then
-        raise exception using errcode = 'PY401', message = 'invalid_token',
-            detail = 'The token is invalid, or its session has ended. Sign in again.';
+        perform refuse(401, 'invalid_token', 'The token is invalid, or its session has ended. Sign in again.');
     end if;
     if v_changes ? 'profile_image' then
         perform attachment_use_picture('profile', p_user, p_user, v_old_image, v_user.profile_image, 'profile_image');

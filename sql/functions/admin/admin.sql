@@ -115,7 +115,7 @@ declare
         from threads t where t.id = p_thread);
 begin
     if v_thread is null then
-        raise exception using errcode = 'PY404', message = 'thread_not_found', detail = 'There is no such thread.';
+        perform refuse(404, 'thread_not_found', 'There is no such thread.');
     end if;
     return v_thread;
 end $$;

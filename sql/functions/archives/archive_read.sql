@@ -9,7 +9,7 @@ begin
     if p_user is not null and not exists (select from users u where u.id = p_user) then
         perform user_refuse();
     elsif p_thread is not null and not exists (select from threads t where t.id = p_thread) then
-        raise exception using errcode = 'PY404', message = 'thread_not_found', detail = 'There is no such thread.';
+        perform refuse(404, 'thread_not_found', 'There is no such thread.');
     end if;
     return rfc3339(now());
 end $$;

@@ -23,8 +23,7 @@ declare
 begin
     select * into v_import from imports i where i.id = p_import for update;
     if not found then
-        raise exception using errcode = 'PY409', message = 'import_ended',
-            detail = 'This import has ended, or was abandoned for too long. Start it again.';
+        perform refuse(409, 'import_ended', 'This import has ended, or was abandoned for too long. Start it again.');
     end if;
     return v_import;
 end $$;

@@ -19,8 +19,7 @@ declare
     v_import imports := import_lock(p_import);
 begin
     if v_import.bytes <> p_from then
-        raise exception using errcode = 'PY409', message = 'import_superseded',
-            detail = 'Another process imports the same file. Wait until it has ended.';
+        perform refuse(409, 'import_superseded', 'Another process imports the same file. Wait until it has ended.');
     end if;
     update imports i set bytes = i.bytes + p_bytes, lines = i.lines + p_lines, touched_at = stamp(),
         is_complete = i.is_complete or p_is_complete

@@ -25,39 +25,36 @@ end $$;
 
 -- Fails: PY404 attachment_not_found, always.
 create or replace function attachment_refuse() returns void
-language plpgsql stable as $$
-begin
-    raise exception using errcode = 'PY404', message = 'attachment_not_found',
-        detail = 'There is no such attachment, or you cannot see it.';
-end $$;
+language sql stable as $$
+    select refuse(404, 'attachment_not_found', 'There is no such attachment, or you cannot see it.')
+$$;
 
 -- Fails: always, for an attachment that is not ready: PY409 attachment_refused, attachment_not_ready.
 create or replace function attachment_refuse_state(p_state int) returns void
 language plpgsql stable as $$
 begin
     if p_state = 3 then
-        raise exception using errcode = 'PY409', message = 'attachment_refused',
-            detail = 'The virus scanner refused this file. Upload another file with a new id.';
+        perform refuse(409, 'attachment_refused',
+            'The virus scanner refused this file. Upload another file with a new id.');
     end if;
-    raise exception using errcode = 'PY409', message = 'attachment_not_ready',
-        detail = 'This attachment is still being uploaded or checked. Retry when its state is ready.';
+    perform refuse(409, 'attachment_not_ready',
+        'This attachment is still being uploaded or checked. Retry when its state is ready.');
 end $$;
 
 -- Fails: PY409 upload_superseded, always: the caller's claim has ended.
 create or replace function attachment_refuse_claim() returns void
-language plpgsql stable as $$
-begin
-    raise exception using errcode = 'PY409', message = 'upload_superseded',
-        detail = 'Another request has continued or deleted this upload. Ask for its offset with HEAD.';
-end $$;
+language sql stable as $$
+    select refuse(409, 'upload_superseded',
+        'Another request has continued or deleted this upload. Ask for its offset with HEAD.')
+$$;
 
 -- Fails: PY403 quota_exceeded, always.
 create or replace function attachment_refuse_quota(p_quota bigint) returns void
 language plpgsql stable as $$
 begin
-    raise exception using errcode = 'PY403', message = 'quota_exceeded',
-        detail = 'Your attachments may have ' || p_quota
-            || ' bytes together. Delete unused attachments, or messages with attachments.';
+    perform refuse(403, 'quota_exceeded',
+        'Your attachments may have ' || p_quota
+            || ' bytes together. Delete unused attachments, or messages with attachments.');
 end $$;
 
 -- Returns: the attachment, of this owner, locked. All null if it is another user's, deleted, or does not exist.

@@ -95,8 +95,8 @@ begin
         where not exists (select from attachment_uses u
             where u.attachment_id = i.id and u.kind = 'message' and u.holder_id = m.thread_id and u.seq = m.seq));
     if v_verdict = 'no_attachment' then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'payload.attachments',
-            detail = 'Each must be the id of an attachment that you uploaded or can see.';
+        perform refuse(422, 'invalid',
+            'Each must be the id of an attachment that you uploaded or can see.', 'payload.attachments');
     elsif v_verdict is not null then
         perform attachment_refuse_state(case v_verdict when 'attachment_refused' then 3 else 0 end);
     end if;

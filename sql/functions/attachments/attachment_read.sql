@@ -73,8 +73,7 @@ begin
     v_attachment := attachment_of(p_id, p_user);
     if p_variant = 1 then
         if v_attachment.thumbnail_digest is null then
-            raise exception using errcode = 'PY404', message = 'attachment_not_found',
-                detail = 'This attachment has no thumbnail.';
+            perform refuse(404, 'attachment_not_found', 'This attachment has no thumbnail.');
         end if;
         v_attachment.media_type := v_attachment.thumbnail_type;
         v_attachment.size := v_attachment.thumbnail_size;
@@ -128,10 +127,11 @@ begin
         perform attachment_refuse_state(v_attachment.state);
     elsif v_attachment.thumbnail_digest is distinct from p_digest or not v_attachment.thumbnail_is_own then
         if v_attachment.due_at is null then
-            perform attachment_refuse_in_use();
+            perform refuse(409, 'attachment_in_use',
+                'A message, a profile or a thread uses this attachment. Delete or change that first.');
         elsif v_attachment.received = 0 then
-            raise exception using errcode = 'PY409', message = 'attachment_not_ready',
-                detail = 'No byte of this attachment has arrived. Send its first bytes before its thumbnail.';
+            perform refuse(409, 'attachment_not_ready',
+                'No byte of this attachment has arrived. Send its first bytes before its thumbnail.');
         elsif attachment_bytes(p_owner, null) - coalesce(v_attachment.thumbnail_size, 0) + octet_length(p_data) > p_quota
         then
             perform attachment_refuse_quota(p_quota);
@@ -152,12 +152,4 @@ begin
         returning a.* into v_attachment;
     end if;
     return attachment_json(v_attachment);
-end $$;
-
--- Fails: PY409 attachment_in_use, always.
-create or replace function attachment_refuse_in_use() returns void
-language plpgsql stable as $$
-begin
-    raise exception using errcode = 'PY409', message = 'attachment_in_use',
-        detail = 'A message, a profile or a thread uses this attachment. Delete or change that first.';
 end $$;

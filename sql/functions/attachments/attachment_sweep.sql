@@ -25,7 +25,8 @@ begin
         if not attachment_is_seen(v_attachment, p_owner) then
             perform attachment_refuse();
         end if;
-        perform attachment_refuse_in_use();
+        perform refuse(409, 'attachment_in_use',
+            'A message, a profile or a thread uses this attachment. Delete or change that first.');
     end if;
     perform attachment_bury(array[p_id]);
 end $$;

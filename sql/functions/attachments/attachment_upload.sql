@@ -28,17 +28,15 @@ declare
 begin
     perform from users u where u.id = p_owner and u.erased_at is null for no key update;
     if not found then
-        raise exception using errcode = 'PY401', message = 'invalid_token',
-            detail = 'The token is invalid, or its session has ended. Sign in again.';
+        perform refuse(401, 'invalid_token', 'The token is invalid, or its session has ended. Sign in again.');
     elsif p_length > p_size_max then
-        raise exception using errcode = 'PY413', message = 'attachment_too_large',
-            detail = 'An attachment may have at most ' || p_size_max || ' bytes.';
+        perform refuse(413, 'attachment_too_large', 'An attachment may have at most ' || p_size_max || ' bytes.');
     end if;
     select count(*) into v_unused
     from attachments a where a.owner_id = p_owner and a.due_at is not null and a.state < 4 and a.id <> p_id;
     if v_unused >= p_unused_max then
-        raise exception using errcode = 'PY403', message = 'quota_exceeded',
-            detail = 'You have ' || v_unused || ' unused attachments. Send or delete some of them first.';
+        perform refuse(403, 'quota_exceeded',
+            'You have ' || v_unused || ' unused attachments. Send or delete some of them first.');
     end if;
     v_left := p_quota - attachment_bytes(p_owner, p_id);
     if coalesce(p_length, 1) > v_left then
@@ -70,8 +68,7 @@ begin
         select * into v_old from attachments a where a.id = p_id for update;
     end if;
     if (v_old.state < 4 and v_old.owner_id <> p_owner) or v_old.state = 5 then
-        raise exception using errcode = 'PY409', message = 'id_taken',
-            detail = 'Another attachment has this id. Use a new id.';
+        perform refuse(409, 'id_taken', 'Another attachment has this id. Use a new id.');
     elsif v_old.state between 1 and 3 then
         size_max := null;
         is_bound_by_quota := null;
@@ -99,8 +96,7 @@ begin
         v_now + make_interval(secs => p_unused_s), v_now)
     on conflict (id) do nothing;
     if not found then
-        raise exception using errcode = 'PY409', message = 'id_taken',
-            detail = 'Another attachment has this id. Use a new id.';
+        perform refuse(409, 'id_taken', 'Another attachment has this id. Use a new id.');
     end if;
     return next;
 end $$;
@@ -137,8 +133,9 @@ begin
                 p_id, p_owner, p_offset, p_length, p_size_max, p_quota, p_unused_max, p_unused_s) r;
             return;
         elsif v_upload.length <> p_length or v_upload.length < v_upload.received then
-            raise exception using errcode = 'PY422', message = 'invalid', hint = 'Upload-Length',
-                detail = 'Must be the length that was declared first, and at least the number of received bytes.';
+            perform refuse(422, 'invalid',
+                'Must be the length that was declared first, and at least the number of received bytes.',
+                'Upload-Length');
         end if;
         claim := case when v_upload.received = p_offset then v_claim end;
     end if;
@@ -254,9 +251,9 @@ begin
     if not found then
         perform attachment_refuse_claim();
     elsif v_upload.length <> v_upload.received then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'Upload-Length',
-            detail = 'The upload has ' || v_upload.received || ' bytes, but ' || v_upload.length
-                || ' were declared. Continue it, or begin it again.';
+        perform refuse(422, 'invalid',
+            'The upload has ' || v_upload.received || ' bytes, but ' || v_upload.length
+                || ' were declared. Continue it, or begin it again.', 'Upload-Length');
     end if;
     begin
         -- An empty file needs no room.

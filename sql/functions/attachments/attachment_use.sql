@@ -75,8 +75,8 @@ begin
         update attachments a set due_at = null
         where a.id = v_new and a.owner_id = p_user and a.state = 2 and a.media_type like 'image/%';
         if not found then
-            raise exception using errcode = 'PY422', message = 'invalid', hint = p_field,
-                detail = 'Must be the id of a picture that you uploaded and whose state is ready.';
+            perform refuse(422, 'invalid',
+                'Must be the id of a picture that you uploaded and whose state is ready.', p_field);
         end if;
         insert into attachment_uses (attachment_id, kind, holder_id) values (v_new, p_kind, p_holder);
     end if;

@@ -5,11 +5,9 @@
 
 -- Fails: PY403 not_reachable, always. It says neither why nor who blocked the caller.
 create or replace function block_refuse() returns void
-language plpgsql volatile as $$
-begin
-    raise exception using errcode = 'PY403', message = 'not_reachable',
-        detail = 'You cannot write to, invite or add this user.';
-end $$;
+language sql stable as $$
+    select refuse(403, 'not_reachable', 'You cannot write to, invite or add this user.')
+$$;
 
 -- Fails: PY403 not_reachable if one of `p_users` has blocked `p_actor`.
 -- Locks: the caller holds the log's lock, so a block that comes before in the log is seen
@@ -54,8 +52,7 @@ declare
     v_head bigint;
 begin
     if p_user = p_other then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'user_id',
-            detail = 'You cannot block yourself.';
+        perform refuse(422, 'invalid', 'You cannot block yourself.', 'user_id');
     elsif not exists (select from users u where u.id = p_other and u.erased_at is null) then
         perform user_refuse();
     end if;

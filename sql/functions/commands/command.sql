@@ -14,10 +14,9 @@ $$;
 
 -- Fails: PY404 command_not_found, always.
 create or replace function command_refuse() returns void
-language plpgsql stable as $$
-begin
-    raise exception using errcode = 'PY404', message = 'command_not_found', detail = 'There is no such command.';
-end $$;
+language sql stable as $$
+    select refuse(404, 'command_not_found', 'There is no such command.')
+$$;
 
 -- Returns: a command.
 -- Fails: PY404 command_not_found.
@@ -66,13 +65,13 @@ language plpgsql volatile as $$
 begin
     lock table command_lock in share update exclusive mode;
     if p_thread is not null and not exists (select from threads t where t.id = p_thread) then
-        raise exception using errcode = 'PY404', message = 'thread_not_found', detail = 'There is no such thread.';
+        perform refuse(404, 'thread_not_found', 'There is no such thread.');
     elsif exists (select from commands c where c.word = p_word) then
-        raise exception using errcode = 'PY409', message = 'word_taken',
-            detail = 'There is a command with this word already. Choose another word, or delete that command first.';
+        perform refuse(409, 'word_taken',
+            'There is a command with this word already. Choose another word, or delete that command first.');
     elsif (select count(*) from commands) >= p_count_max then
-        raise exception using errcode = 'PY422', message = 'too_many_commands',
-            detail = format('There are %s commands already, which is the limit. Delete one first.', p_count_max);
+        perform refuse(422, 'too_many_commands',
+            format('There are %s commands already, which is the limit. Delete one first.', p_count_max));
     end if;
     perform account_insert(p_user, null, null, p_name, '{}', null);
     update users u set is_bot = true, profile_image = p_image where u.id = p_user;

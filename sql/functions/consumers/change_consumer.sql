@@ -71,8 +71,8 @@ begin
     select * into v_old from change_consumers c where c.name = p_name;
     if v_old.id is null then
         if (select count(*) from change_consumers) >= p_count_max then
-            raise exception using errcode = 'PY422', message = 'too_many_consumers',
-                detail = format('There are %s consumers already. Delete one that is not used.', p_count_max);
+            perform refuse(422, 'too_many_consumers',
+                format('There are %s consumers already. Delete one that is not used.', p_count_max));
         end if;
         outcome := 'created';
         insert into change_consumers (id, name, epoch, pos, created_at, moved_at)
@@ -129,7 +129,7 @@ language plpgsql volatile as $$
 begin
     delete from change_consumers c where c.name = p_name;
     if not found then
-        raise exception using errcode = 'PY404', message = 'consumer_not_found', detail = 'There is no such consumer.';
+        perform refuse(404, 'consumer_not_found', 'There is no such consumer.');
     end if;
     perform audit_note(p_actor, p_request, 'consumer.delete', null, null, null, p_name);
 end $$;

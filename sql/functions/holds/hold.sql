@@ -18,7 +18,7 @@ declare
 begin
     select * into v_hold from holds h where h.id = p_hold;
     if not found then
-        raise exception using errcode = 'PY404', message = 'hold_not_found', detail = 'There is no such hold.';
+        perform refuse(404, 'hold_not_found', 'There is no such hold.');
     end if;
     return v_hold;
 end $$;
@@ -54,7 +54,7 @@ begin
     if p_user is not null and not exists (select from users u where u.id = p_user) then
         perform user_refuse();
     elsif p_thread is not null and not exists (select from threads t where t.id = p_thread) then
-        raise exception using errcode = 'PY404', message = 'thread_not_found', detail = 'There is no such thread.';
+        perform refuse(404, 'thread_not_found', 'There is no such thread.');
     end if;
     perform hold_exclude();
     insert into holds (id, name, reason, user_id, thread_id, created_at)

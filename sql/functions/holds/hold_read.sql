@@ -8,8 +8,7 @@ declare
     v_hold holds := hold_find(p_hold);
 begin
     if v_hold.released_at is not null then
-        raise exception using errcode = 'PY409', message = 'hold_released',
-            detail = 'This hold was released. Its contents cannot be read any more.';
+        perform refuse(409, 'hold_released', 'This hold was released. Its contents cannot be read any more.');
     end if;
     return v_hold;
 end $$;

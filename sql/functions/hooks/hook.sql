@@ -55,10 +55,10 @@ declare
 begin
     select * into v_thread from threads t where t.id = p_thread for no key update;
     if not found then
-        raise exception using errcode = 'PY404', message = 'thread_not_found', detail = 'There is no such thread.';
+        perform refuse(404, 'thread_not_found', 'There is no such thread.');
     elsif v_thread.kind = 'direct' then
-        raise exception using errcode = 'PY409', message = 'direct_members_fixed',
-            detail = 'A direct thread always has the same two members. Make a group for the hook.';
+        perform refuse(409, 'direct_members_fixed',
+            'A direct thread always has the same two members. Make a group for the hook.');
     end if;
     return v_thread;
 end $$;
@@ -93,7 +93,7 @@ declare
 begin
     delete from hooks h where h.id = p_hook returning h.* into v_hook;
     if not found then
-        raise exception using errcode = 'PY404', message = 'hook_not_found', detail = 'There is no such hook.';
+        perform refuse(404, 'hook_not_found', 'There is no such hook.');
     end if;
     perform audit_note(p_actor, p_request, 'hook.delete', v_hook.user_id, v_hook.thread_id);
     if (member_of(v_hook.thread_id, v_hook.user_id)).status is not null then

@@ -21,7 +21,7 @@ begin
     if v_member.status is null then
         perform thread_refuse();
     elsif v_member.status = 'invited' then
-        perform thread_refuse_invited();
+        perform refuse(403, 'not_joined', 'Accept the invitation to this thread first.');
     end if;
     return v_member;
 end $$;

@@ -68,15 +68,12 @@ begin
         perform thread_refuse();
     end if;
     if t.kind = 'direct' and (p_actor <> p_user or v_old.status = 'joined') then
-        raise exception using errcode = 'PY409', message = 'direct_members_fixed',
-            detail = 'A direct thread cannot be left. Archive it instead.';
+        perform refuse(409, 'direct_members_fixed', 'A direct thread cannot be left. Archive it instead.');
     end if;
     if v_old.status is null then
-        raise exception using errcode = 'PY404', message = 'member_not_found',
-            detail = 'The thread has no such member.';
+        perform refuse(404, 'member_not_found', 'The thread has no such member.');
     elsif p_actor <> p_user and not (v_actor.role = 'owner' or (v_actor.role = 'admin' and v_old.role = 'member')) then
-        raise exception using errcode = 'PY403', message = 'not_allowed',
-            detail = 'Owners may remove anyone, admins only members.';
+        perform refuse(403, 'not_allowed', 'Owners may remove anyone, admins only members.');
     end if;
     return v_old;
 end $$;

@@ -18,35 +18,32 @@ begin
             perform thread_refuse();
         end if;
     elsif v_actor.status = 'invited' and p_status is distinct from 'joined' then
-        perform thread_refuse_invited();
+        perform refuse(403, 'not_joined', 'Accept the invitation to this thread first.');
     end if;
     if t.kind = 'direct' and (p_old.status is null or p_role <> p_old.role
         or (p_actor <> p_user and p_old.status = 'left' and p_status = 'joined')) then
-        raise exception using errcode = 'PY409', message = 'direct_members_fixed',
-            detail = 'A direct thread always has the same two members. A user who declined can be invited again.';
+        perform refuse(409, 'direct_members_fixed',
+            'A direct thread always has the same two members. A user who declined can be invited again.');
     end if;
     if p_actor = p_user and p_old.blocked and p_old.status <> 'joined' then
         perform block_refuse();
     end if;
     if p_role <> coalesce(p_old.role, 'member') and v_actor.role is distinct from 'owner' then
-        raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only an owner may change a role.';
+        perform refuse(403, 'not_allowed', 'Only an owner may change a role.');
     end if;
     if p_actor <> p_user and v_actor.role = 'member' and t.kind <> 'direct' then
-        raise exception using errcode = 'PY403', message = 'not_allowed',
-            detail = 'Only owners and admins may do this.';
+        perform refuse(403, 'not_allowed', 'Only owners and admins may do this.');
     end if;
     if not exists (select from users u where u.id = p_user and u.erased_at is null) then
         perform user_refuse();
     end if;
     if p_actor <> p_user and p_status is distinct from 'invited' and t.kind <> 'direct' and p_old.status in ('left', 'removed')
         and coalesce(p_old.left_by_choice, p_old.status = 'left') then
-        raise exception using errcode = 'PY403', message = 'member_left',
-            detail = 'This user left the thread. Invite them instead: {"status": "invited"}.';
+        perform refuse(403, 'member_left', 'This user left the thread. Invite them instead: {"status": "invited"}.');
     end if;
     if p_actor = p_user and p_old.role = 'owner' and p_role <> 'owner' and not exists (select from members m
         where m.thread_id = t.id and m.role = 'owner' and m.status = 'joined' and m.user_id <> p_user) then
-        raise exception using errcode = 'PY409', message = 'last_owner',
-            detail = 'A thread needs an owner. Make another member owner first.';
+        perform refuse(409, 'last_owner', 'A thread needs an owner. Make another member owner first.');
     end if;
 end $$;
 
@@ -119,7 +116,7 @@ begin
         return;
     end if;
     if v_count >= v_max then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'members', detail = 'The thread is full.';
+        perform refuse(422, 'invalid', 'The thread is full.', 'members');
     end if;
 end $$;
 

@@ -15,9 +15,9 @@ begin
     if v_message.seq is null then
         perform message_refuse();
     elsif v_message.sender_id is distinct from p_user and (v_member.role = 'member' or v_thread.kind = 'direct') then
-        raise exception using errcode = 'PY403', message = 'not_allowed',
-            detail = case v_thread.kind when 'direct' then 'Only its sender may delete a message for everyone.'
-                else 'Only its sender, an owner or an admin may delete a message for everyone.' end;
+        perform refuse(403, 'not_allowed',
+            case v_thread.kind when 'direct' then 'Only its sender may delete a message for everyone.'
+                else 'Only its sender, an owner or an admin may delete a message for everyone.' end);
     elsif v_message.deleted_at is not null then
         return;
     end if;

@@ -84,17 +84,9 @@ declare
     v_message messages := message_of(member_joined(p_thread, p_user), p_message);
 begin
     if v_message.sender_id is distinct from p_user then
-        raise exception using errcode = 'PY403', message = 'not_allowed',
-            detail = 'Only its sender may edit a message.';
+        perform refuse(403, 'not_allowed', 'Only its sender may edit a message.');
     elsif v_message.payload is null then
-        perform message_refuse_deleted();
+        perform refuse(409, 'message_deleted', 'This message was deleted.');
     end if;
     return v_message;
-end $$;
-
--- Fails: PY409 message_deleted, always. For calls that need the content of a message.
-create or replace function message_refuse_deleted() returns void
-language plpgsql volatile as $$
-begin
-    raise exception using errcode = 'PY409', message = 'message_deleted', detail = 'This message was deleted.';
 end $$;

@@ -35,8 +35,7 @@ begin
     end if;
     v_seq := (message_find(p_thread, p_id)).seq;
     if v_seq is null then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = p_field,
-            detail = 'The thread has no such message.';
+        perform refuse(422, 'invalid', 'The thread has no such message.', p_field);
     end if;
     return v_seq;
 end $$;

@@ -53,7 +53,6 @@ end $$;
 
 -- Fails: PY404 message_not_found, always.
 create or replace function message_refuse() returns void
-language plpgsql volatile as $$
-begin
-    raise exception using errcode = 'PY404', message = 'message_not_found', detail = 'The thread has no such message.';
-end $$;
+language sql stable as $$
+    select refuse(404, 'message_not_found', 'The thread has no such message.')
+$$;

@@ -66,13 +66,11 @@ begin
     if v_old.status = 'joined' then
         return;
     elsif v_thread.kind = 'direct' then
-        raise exception using errcode = 'PY409', message = 'direct_members_fixed',
-            detail = 'A direct thread always has the same two members.';
+        perform refuse(409, 'direct_members_fixed', 'A direct thread always has the same two members.');
     elsif outbox_has_left(v_old) then
-        raise exception using errcode = 'PY403', message = 'member_left',
-            detail = 'This user left the thread by their own choice. A member can invite them.';
+        perform refuse(403, 'member_left', 'This user left the thread by their own choice. A member can invite them.');
     elsif exists (select from users u where u.id = p_user and u.suspended_at is not null) then
-        raise exception using errcode = 'PY403', message = 'account_suspended', detail = 'This account is suspended.';
+        perform refuse(403, 'account_suspended', 'This account is suspended.');
     elsif not exists (select from users u where u.id = p_user and u.erased_at is null) then
         perform user_refuse();
     end if;

@@ -100,10 +100,10 @@ declare
 begin
     delete from outbox_failures f where f.id = p_failure returning f.* into v_failure;
     if not found then
-        perform outbox_failure_refuse();
+        perform refuse(404, 'failure_not_found', 'There is no such failure.');
     elsif v_failure.kind = 'send' and v_failure.payload is null then
-        raise exception using errcode = 'PY409', message = 'failure_not_retryable',
-            detail = 'The sender has been erased, and the message with them. Delete the failure instead.';
+        perform refuse(409, 'failure_not_retryable',
+            'The sender has been erased, and the message with them. Delete the failure instead.');
     end if;
     insert into outbox (kind, thread_id, user_id, other_id, message_id, payload, attachments, at)
     values (v_failure.kind, v_failure.thread_id, v_failure.user_id, v_failure.other_id, v_failure.message_id,
@@ -120,14 +120,7 @@ declare
 begin
     delete from outbox_failures f where f.id = p_failure returning f.* into v_failure;
     if not found then
-        perform outbox_failure_refuse();
+        perform refuse(404, 'failure_not_found', 'There is no such failure.');
     end if;
     perform audit_note(p_actor, p_request, 'outbox.delete', v_failure.user_id, v_failure.thread_id, v_failure.message_id);
-end $$;
-
--- Fails: PY404 failure_not_found, always.
-create or replace function outbox_failure_refuse() returns void
-language plpgsql stable as $$
-begin
-    raise exception using errcode = 'PY404', message = 'failure_not_found', detail = 'There is no such failure.';
 end $$;

@@ -49,8 +49,7 @@ begin
     end if;
     perform from sessions s where s.id = p_session and s.user_id = p_user for key share;
     if not found then
-        raise exception using errcode = 'PY401', message = 'invalid_token',
-            detail = 'The token is invalid, or its session has ended. Sign in again.';
+        perform refuse(401, 'invalid_token', 'The token is invalid, or its session has ended. Sign in again.');
     end if;
     return session_delete_others(p_user, p_session, p_limit);
 end $$;

@@ -76,8 +76,7 @@ create or replace function policy_refuse_other(v policy_verdicts) returns void
 language plpgsql stable as $$
 begin
     if v.action = 'review' and not v.is_edit then
-        raise exception using errcode = 'PY409', message = 'id_taken',
-            detail = 'Another message of this thread has this id. Use a new id.';
+        perform refuse(409, 'id_taken', 'Another message of this thread has this id. Use a new id.');
     end if;
 end $$;
 
@@ -116,8 +115,7 @@ declare
 begin
     perform from users u where u.id = p_user and u.erased_at is null for share;
     if not found then
-        raise exception using errcode = 'PY401', message = 'invalid_token',
-            detail = 'The token is invalid, or its session has ended. Sign in again.';
+        perform refuse(401, 'invalid_token', 'The token is invalid, or its session has ended. Sign in again.');
     end if;
     loop
         insert into policy_verdicts as v (sender_id, thread_id, message_id, is_edit, digest, action, code, detail, payload,

@@ -15,10 +15,9 @@ begin
     perform lock_row('push tokens', hashtext(encode(v_digest, 'hex')) & 1023);
     perform from sessions s where s.id = p_session and s.user_id = p_user for key share;
     if not found then
-        raise exception using errcode = 'PY401', message = 'invalid_token',
-            detail = 'The token is invalid, or its session has ended. Sign in again.';
+        perform refuse(401, 'invalid_token', 'The token is invalid, or its session has ended. Sign in again.');
     elsif (select u.is_bot from users u where u.id = p_user) then
-        raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'A bot gets no alerts. Let it poll.';
+        perform refuse(403, 'not_allowed', 'A bot gets no alerts. Let it poll.');
     end if;
     perform from push_targets t where t.session_id = p_session or t.token_digest = v_digest
     order by t.session_id for update;

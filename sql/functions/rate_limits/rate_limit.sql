@@ -75,6 +75,6 @@ begin
             array[p_keys[p_number]], array[v_step_ms::int], array[p_windows_ms[p_number]]) t;
     end if;
     if v_wait_ms is not null then
-        raise exception using errcode = 'PY429', message = 'rate_limited', hint = p_number::text, detail = v_wait_ms::text;
+        perform refuse(429, 'rate_limited', v_wait_ms::text, p_number::text);
     end if;
 end $$;

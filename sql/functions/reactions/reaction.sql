@@ -31,7 +31,7 @@ begin
     v_member := member_joined(p_thread, p_user);
     v_message := message_of(v_member, p_message);
     if v_message.deleted_at is not null then
-        perform message_refuse_deleted();
+        perform refuse(409, 'message_deleted', 'This message was deleted.');
     elsif v_member.blocked then
         perform block_refuse();
     end if;
@@ -46,8 +46,7 @@ begin
     returning c.count into v_count;
     if v_count = 1 and (select count(*) from message_reaction_counts c
         where c.thread_id = p_thread and c.seq = v_message.seq) > p_kind_max then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'emoji',
-            detail = format('A message has at most %s different reactions.', p_kind_max);
+        perform refuse(422, 'invalid', format('A message has at most %s different reactions.', p_kind_max), 'emoji');
     end if;
     update messages m set reacted = true
     where m.thread_id = p_thread and m.seq = v_message.seq and m.id = v_message.id and m.reacted is null;

@@ -14,8 +14,7 @@ begin
     perform from members m where m.thread_id = p_thread and m.user_id = p_user for no key update;
     v_member := member_joined(p_thread, p_user);
     if p_from not between 1 and thread_head(p_thread) then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'from',
-            detail = 'Must not be above the thread''s last seq.';
+        perform refuse(422, 'invalid', 'Must not be above the thread''s last seq.', 'from');
     end if;
     select * into v_marks from member_marks(v_member);
     if p_from > v_marks.own_seq or v_member.is_bot then

@@ -44,13 +44,12 @@ begin
     end if;
     perform from users u where u.id = p_reporter and u.erased_at is null for no key update;
     if not found then
-        raise exception using errcode = 'PY401', message = 'invalid_token',
-            detail = 'The token is invalid, or its session has ended. Sign in again.';
+        perform refuse(401, 'invalid_token', 'The token is invalid, or its session has ended. Sign in again.');
     end if;
     if p_message is not null then
         v_message := message_of(member_joined(p_thread, p_reporter), p_message);
         if v_message.payload is null then
-            raise exception using errcode = 'PY409', message = 'message_deleted', detail = 'This message was deleted.';
+            perform refuse(409, 'message_deleted', 'This message was deleted.');
         end if;
     elsif not exists (select from users u where u.id = p_user and u.erased_at is null) then
         perform user_refuse();
@@ -98,7 +97,7 @@ declare
 begin
     select * into v_report from reports r where r.id = p_report for no key update;
     if not found then
-        raise exception using errcode = 'PY404', message = 'report_not_found', detail = 'There is no such report.';
+        perform refuse(404, 'report_not_found', 'There is no such report.');
     elsif v_report.state <> p_state then
         if v_are_holds and p_state <> 'open' then
             perform hold_keep_reports(array[v_report]);

@@ -38,11 +38,9 @@ begin
         v_base_at := (message_own(p_user, p_thread, p_message)).edited_at;
     elsif p_reply_to is not null
         and message_reply_to(p_thread, p_user, v_member.hides, v_member.hidden_before_seq, p_reply_to) is null then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'reply_to',
-            detail = 'The thread has no such message.';
+        perform refuse(422, 'invalid', 'The thread has no such message.', 'reply_to');
     elsif p_mentions <> '{}' and not message_may_mention(p_thread, p_mentions) then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'mentions',
-            detail = 'Only members of the thread can be mentioned.';
+        perform refuse(422, 'invalid', 'Only members of the thread can be mentioned.', 'mentions');
     end if;
     if p_attachments <> '{}' then
         perform review_use(v_id, p_user, p_thread, p_message, p_is_edit, p_attachments);
@@ -53,8 +51,7 @@ begin
         p_expires_s, v_base_at, p_code, p_detail, v_now)
     on conflict do nothing;
     if not found then
-        raise exception using errcode = 'PY409', message = 'id_taken',
-            detail = 'Another message of this thread has this id. Use a new id.';
+        perform refuse(409, 'id_taken', 'Another message of this thread has this id. Use a new id.');
     end if;
 end $$;
 
@@ -73,8 +70,8 @@ begin
         where not exists (select from attachment_uses u
             where u.attachment_id = i.id and u.kind = 'message' and u.holder_id = p_thread and u.seq = v_seq));
     if v_refusal = 'no_attachment' then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'payload.attachments',
-            detail = 'Each must be the id of an attachment that you uploaded or can see.';
+        perform refuse(422, 'invalid',
+            'Each must be the id of an attachment that you uploaded or can see.', 'payload.attachments');
     elsif v_refusal is not null then
         perform attachment_refuse_state(case v_refusal when 'attachment_refused' then 3 else 0 end);
     end if;
@@ -128,14 +125,14 @@ declare
 begin
     if p_thread is null and (select count(*) from reviews r
         where r.message_id = p_message and r.state = 'pending') > 1 then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'thread_id',
-            detail = 'Is required: messages with this id are under review in several threads.';
+        perform refuse(422, 'invalid',
+            'Is required: messages with this id are under review in several threads.', 'thread_id');
     end if;
     select * into v_review from reviews r
     where r.message_id = p_message and (p_thread is null or r.thread_id = p_thread)
     order by r.state = 'pending' desc, r.decided_at desc limit 1 for update;
     if not found then
-        raise exception using errcode = 'PY404', message = 'review_not_found', detail = 'There is no such review.';
+        perform refuse(404, 'review_not_found', 'There is no such review.');
     end if;
     return v_review;
 end $$;
@@ -154,8 +151,8 @@ begin
     if v_review.state = v_state then
         return review_admin_json(v_review);
     elsif v_review.state <> 'pending' then
-        raise exception using errcode = 'PY409', message = 'review_decided',
-            detail = format('This message was %s before. The decision is final.', v_review.state);
+        perform refuse(409, 'review_decided',
+            format('This message was %s before. The decision is final.', v_review.state));
     end if;
     perform audit_note(p_actor, p_request, 'review.' || p_action, v_review.sender_id, v_review.thread_id, v_review.message_id);
     update policy_verdicts v set action = case v_state when 'approved' then 'allow' else 'deny' end,
@@ -220,8 +217,8 @@ $$;
 create or replace function review_refuse(p_reason text) returns void
 language plpgsql volatile as $$
 begin
-    raise exception using errcode = 'PY409', message = 'review_not_approvable',
-        detail = 'This message cannot be approved. ' || p_reason || ' Refuse it instead.';
+    perform refuse(409, 'review_not_approvable',
+        'This message cannot be approved. ' || p_reason || ' Refuse it instead.');
 end $$;
 
 -- Returns: how many messages wait for a decision, counted up to `p_max`.

@@ -63,8 +63,7 @@ begin
     select * into v_state from search_state s;
     v_prefixes := search_words(v_state.config, p_query);
     if cardinality(v_prefixes) not between 1 and 16 then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'q',
-            detail = 'Must have 1 to 16 words.';
+        perform refuse(422, 'invalid', 'Must have 1 to 16 words.', 'q');
     end if;
 
     for v_place in

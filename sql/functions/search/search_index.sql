@@ -147,8 +147,8 @@ begin
     begin
         perform p_config::regconfig;
     exception when undefined_object or invalid_schema_name then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'search_configuration',
-            detail = 'The database has no text search configuration of this name.';
+        perform refuse(422, 'invalid',
+            'The database has no text search configuration of this name.', 'search_configuration');
     end;
     if (select s.config from search_state s) is distinct from p_config then
         perform from search_state s for update;

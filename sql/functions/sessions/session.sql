@@ -15,14 +15,13 @@ declare
 begin
     select u.suspended_at, u.is_bot into v_suspended_at, v_is_bot from users u where u.id = p_user and u.erased_at is null for no key update;
     if not found then
-        raise exception using errcode = 'PY401', message = 'wrong_credentials',
-            detail = 'There is no such account, or it was erased. Sign in with another account.';
+        perform refuse(401, 'wrong_credentials',
+            'There is no such account, or it was erased. Sign in with another account.');
     elsif v_suspended_at is not null then
-        raise exception using errcode = 'PY403', message = 'account_suspended',
-            detail = 'This account is suspended. Contact the operator of the service.';
+        perform refuse(403, 'account_suspended', 'This account is suspended. Contact the operator of the service.');
     elsif v_is_bot and (select count(*) from (select from sessions s where s.user_id = p_user limit p_count_max) x) >= p_count_max then
-        raise exception using errcode = 'PY422', message = 'too_many_sessions',
-            detail = format('A bot may have at most %s sessions. End one first.', p_count_max);
+        perform refuse(422, 'too_many_sessions',
+            format('A bot may have at most %s sessions. End one first.', p_count_max));
     end if;
     insert into sessions (id, user_id, token_digest, device_name, created_at, last_used_at)
     values (p_session, p_user, p_digest, p_device, stamp(), stamp())
@@ -117,7 +116,7 @@ language plpgsql volatile as $$
 begin
     perform from sessions s where s.id = p_session and s.user_id = p_user for update;
     if not found or session_end(array[p_session], p_user) = 0 then
-        raise exception using errcode = 'PY404', message = 'session_not_found', detail = 'You have no such session.';
+        perform refuse(404, 'session_not_found', 'You have no such session.');
     end if;
 end $$;
 

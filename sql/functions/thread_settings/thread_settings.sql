@@ -27,8 +27,7 @@ begin
     perform from members m where m.thread_id = p_thread and m.user_id = p_user for no key update;
     v_old := member_joined(p_thread, p_user);
     if (v_changes ->> 'hidden_before_seq')::bigint > thread_head(p_thread) + 1 then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'hidden_before_seq',
-            detail = 'Must not be above the thread''s last seq.';
+        perform refuse(422, 'invalid', 'Must not be above the thread''s last seq.', 'hidden_before_seq');
     end if;
     v_new := v_old;
     if v_changes ? 'muted_until' then

@@ -31,11 +31,11 @@ begin
     select c.user_id into v_full from thread_counts c where c.user_id = any (p_users) and c.count > p_max
     order by c.user_id <> p_actor limit 1;
     if v_full = p_actor then
-        raise exception using errcode = 'PY422', message = 'too_many_threads',
-            detail = format('An account may have at most %s threads. Leave one first.', p_max);
+        perform refuse(422, 'too_many_threads',
+            format('An account may have at most %s threads. Leave one first.', p_max));
     elsif v_full is not null then
-        raise exception using errcode = 'PY422', message = 'too_many_threads',
-            detail = 'One of these members has reached the limit of threads. Leave that member out.';
+        perform refuse(422, 'too_many_threads',
+            'One of these members has reached the limit of threads. Leave that member out.');
     end if;
 end $$;
 

@@ -27,7 +27,7 @@ declare
     v_body text;
 begin
     if exists (select from unnest(p_members) n (id) where not exists (select from users u where u.id = n.id and u.erased_at is null)) then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'members', detail = 'There is no such user.';
+        perform refuse(422, 'invalid', 'There is no such user.', 'members');
     end if;
     if p_kind = 'direct' and direct_lock(p_creator, p_members[1]) is not null then
         perform block_check(p_creator, p_members);

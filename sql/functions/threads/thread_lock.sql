@@ -28,14 +28,6 @@ end $$;
 
 -- Fails: PY404 thread_not_found, always: for callers who are not members, whether the thread exists or not.
 create or replace function thread_refuse() returns void
-language plpgsql volatile as $$
-begin
-    raise exception using errcode = 'PY404', message = 'thread_not_found', detail = 'There is no such thread, or you are not a member.';
-end $$;
-
--- Fails: PY403 not_joined, always: for invited people, who see the thread but not its messages.
-create or replace function thread_refuse_invited() returns void
-language plpgsql volatile as $$
-begin
-    raise exception using errcode = 'PY403', message = 'not_joined', detail = 'Accept the invitation to this thread first.';
-end $$;
+language sql stable as $$
+    select refuse(404, 'thread_not_found', 'There is no such thread, or you are not a member.')
+$$;

@@ -33,19 +33,11 @@ begin
             update threads t set title = v_new.title, image = v_new.image, room_key = v_new.room_key, keep_s = v_new.keep_s
             where t.id = p_thread;
         exception when unique_violation then
-            perform title_refuse();
+            perform refuse(409, 'title_taken', 'Another room has this title. Choose another title.');
         end;
         perform thread_update_log(v_old, v_new, v_now, p_user);
     end if;
     return thread_view(v_new, v_member)::text;
-end $$;
-
--- Fails: PY409 title_taken, always.
-create or replace function title_refuse() returns void
-language plpgsql stable as $$
-begin
-    raise exception using errcode = 'PY409', message = 'title_taken',
-        detail = 'Another room has this title. Choose another title.';
 end $$;
 
 -- Fails: unless the member may make these changes.
@@ -54,17 +46,16 @@ language plpgsql stable as $$
 begin
     if t.kind = 'direct' then
         if p_changes ?| array['title', 'image'] then
-            raise exception using errcode = 'PY422', message = 'invalid',
-                hint = case when p_changes ? 'title' then 'title' else 'image' end,
-                detail = 'A direct thread has no title or image. Clients show the other member''s name and image.';
+            perform refuse(422, 'invalid',
+                'A direct thread has no title or image. Clients show the other member''s name and image.',
+                case when p_changes ? 'title' then 'title' else 'image' end);
         elsif m.blocked then
             perform block_refuse();
         end if;
     elsif m.role = 'member' then
-        raise exception using errcode = 'PY403', message = 'not_allowed',
-            detail = 'Only owners and admins may do this.';
+        perform refuse(403, 'not_allowed', 'Only owners and admins may do this.');
     elsif t.kind = 'room' and p_changes ? 'title' and p_changes ->> 'title' is null then
-        raise exception using errcode = 'PY422', message = 'invalid', hint = 'title', detail = 'A room needs a title.';
+        perform refuse(422, 'invalid', 'A room needs a title.', 'title');
     end if;
 end $$;
 

@@ -2,10 +2,9 @@
 
 -- Fails: PY404 user_not_found, always.
 create or replace function user_refuse() returns void
-language plpgsql volatile as $$
-begin
-    raise exception using errcode = 'PY404', message = 'user_not_found', detail = 'There is no such user.';
-end $$;
+language sql stable as $$
+    select refuse(404, 'user_not_found', 'There is no such user.')
+$$;
 
 -- Returns: a profile. It shows presence to the user, and to people who share a thread with the user and are not
 -- blocked.

@@ -15,10 +15,9 @@ language sql stable as $$
 $$;
 
 create or replace function webhook_refuse() returns void
-language plpgsql stable as $$
-begin
-    raise exception using errcode = 'PY404', message = 'webhook_not_found', detail = 'There is no such webhook.';
-end $$;
+language sql stable as $$
+    select refuse(404, 'webhook_not_found', 'There is no such webhook.')
+$$;
 
 -- Returns: an endpoint.
 -- Fails: PY404 webhook_not_found.
@@ -55,8 +54,8 @@ language plpgsql volatile as $$
 begin
     perform lock_row('webhooks');
     if (select count(*) from webhooks) >= p_count_max then
-        raise exception using errcode = 'PY422', message = 'too_many_webhooks',
-            detail = format('There are %s webhooks already, which is the limit. Delete one first.', p_count_max);
+        perform refuse(422, 'too_many_webhooks',
+            format('There are %s webhooks already, which is the limit. Delete one first.', p_count_max));
     end if;
     insert into webhooks (id, url, types, is_thin, is_ordered, secret, created_at)
     values (p_webhook, p_url, p_types, p_thin, p_ordered, p_secret, stamp());
@@ -171,8 +170,8 @@ begin
     if p_epoch is not null then
         select * into v_place from log_place(p_epoch, p_pos);
         if v_place.state <> 'kept' then
-            raise exception using errcode = 'PY410', message = 'cursor_expired',
-                detail = 'The log no longer continues from this cursor. Send `since` instead.';
+            perform refuse(410, 'cursor_expired',
+                'The log no longer continues from this cursor. Send `since` instead.');
         end if;
         v_pos := p_pos;
     else
