@@ -1,6 +1,88 @@
--- What both kinds of outbox check without a look at any table of Parley's: the one in Parley's database, and those that
--- `parley outbox install` makes in other databases, with this file and sql/outbox/install.sql. The tables are in Parley's
--- own schema here and in the schema `parley` there, so functions that use one keep the search path of the installation.
+-- The functions for other programs (docs/sql.md), for both kinds of outbox: the one in Parley's database, and those that
+-- `parley outbox install` makes in other databases, with this file and sql/outbox/install.sql. They check what can be
+-- checked and add a row to the outbox, in the caller's transaction. The tables are in Parley's own schema here and in the
+-- schema `parley` there, so functions that use one keep the search path of the installation. outbox_write.sql has the
+-- functions that look at Parley's tables; install.sql has their counterparts, which know nothing.
+
+-- Sends a message. The same id with the same body again changes nothing.
+-- Returns: the message's id.
+-- Fails: PY422 invalid; PY409 id_taken; in Parley's database also as outbox_check_message.
+create or replace function parley.send(sender uuid, thread uuid, payload jsonb, id uuid default gen_random_uuid()) returns uuid
+language plpgsql volatile security definer
+set search_path from current set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off
+as $$
+#variable_conflict use_variable
+declare
+    v_thread uuid;
+    v_body json;
+    v_attachments uuid[];
+    v_waiting outbox;
+    v_is_same boolean;
+begin
+    perform parley.outbox_require('sender, thread and id',
+        sender is not null and thread is not null and id is not null);
+    select p.body, p.attachments into v_body, v_attachments from parley.outbox_payload(payload) p;
+    v_thread := outbox_thread(thread);
+    select * into v_waiting from outbox o where o.thread_id = v_thread and o.message_id = id order by o.seq limit 1;
+    if found then
+        v_is_same := v_waiting.user_id = sender and v_waiting.payload::text = v_body::text;
+    else
+        v_is_same := outbox_was_sent(sender, v_thread, id, payload, v_body, v_attachments);
+    end if;
+    if v_is_same then
+        return id;
+    elsif not v_is_same then
+        perform parley.outbox_refuse('PY409', 'id_taken', 'Another message of this thread has this id. Use a new id.');
+    end if;
+    perform outbox_check_message(sender, v_thread, v_attachments);
+    insert into outbox (kind, thread_id, user_id, message_id, payload, attachments)
+    values ('send', v_thread, sender, id, v_body, v_attachments);
+    return id;
+end $$;
+
+-- Makes sure that the two people have a direct thread, which the first one has joined.
+-- Returns: the thread's id. Messages to it can be sent in the same transaction.
+-- Fails: PY422 invalid; in Parley's database also as outbox_check_direct.
+create or replace function parley.ensure_direct(a uuid, b uuid) returns uuid
+language plpgsql volatile security definer
+set search_path from current set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off
+as $$
+#variable_conflict use_variable
+declare
+    v_thread uuid;
+    v_is_joined boolean;
+begin
+    perform parley.outbox_require('a and b', a is not null and b is not null);
+    if a = b then
+        perform parley.outbox_refuse('PY422', 'invalid', 'a and b must be two different people.');
+    end if;
+    select d.thread_id, d.is_joined into v_thread, v_is_joined from outbox_check_direct(a, b) d;
+    v_thread := coalesce(v_thread, parley.outbox_direct_id(a, b));
+    if not v_is_joined and not exists (select from outbox o
+        where o.thread_id = v_thread and o.message_id is null and o.kind = 'ensure_direct' and o.user_id = a) then
+        insert into outbox (kind, thread_id, user_id, other_id) values ('ensure_direct', v_thread, a, b);
+    end if;
+    return v_thread;
+end $$;
+
+-- Adds a member to a group or room. Adding a member again changes nothing.
+-- Fails: PY422 invalid; in Parley's database also as outbox_check_member.
+create or replace function parley.add_member(thread uuid, "user" uuid) returns void
+language plpgsql volatile security definer
+set search_path from current set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off
+as $$
+#variable_conflict use_variable
+declare
+    v_user uuid := "user";
+begin
+    perform parley.outbox_require('thread and user', thread is not null and v_user is not null);
+    if not outbox_check_member(thread, v_user) then
+        insert into outbox (kind, thread_id, user_id) values ('add_member', thread, v_user);
+    end if;
+end $$;
 
 -- Fails: always, with a message that begins with the code: other programs' drivers often show the message alone.
 create or replace function parley.outbox_refuse(p_state text, p_code text, p_detail text) returns void

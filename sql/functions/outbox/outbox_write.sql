@@ -1,107 +1,5 @@
--- The functions for other programs on Parley's database. They check what can be checked and add a row to the outbox, in
--- the caller's transaction: an open transaction must never hold a lock of Parley's. docs/sql.md describes them. They run
--- with the rights of their owner, and with the search path of the time when they were made.
-
--- Sends a message. The same id with the same body again changes nothing.
--- Returns: the message's id.
--- Fails: PY422 invalid; PY404 user_not_found, thread_not_found; PY403 account_suspended, not_joined, not_reachable; PY409
--- id_taken, attachment_not_ready, attachment_refused.
-create or replace function parley.send(sender uuid, thread uuid, payload jsonb, id uuid default gen_random_uuid()) returns uuid
-language plpgsql volatile security definer
-set search_path from current set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set jit = off
-as $$
-#variable_conflict use_variable
-declare
-    v_thread uuid;
-    v_body json;
-    v_attachments uuid[];
-    v_refusal text;
-begin
-    perform parley.outbox_require('sender, thread and id',
-        sender is not null and thread is not null and id is not null);
-    select p.body, p.attachments into v_body, v_attachments from parley.outbox_payload(payload) p;
-    v_thread := outbox_thread(thread);
-    if outbox_was_sent(sender, v_thread, id, payload, v_body, v_attachments) then
-        return id;
-    end if;
-    perform outbox_check_user(sender, 'sender');
-    perform outbox_check_sender(sender, v_thread);
-    select min(attachment_verdict(a.id, sender)) into v_refusal from unnest(v_attachments) a (id);
-    if v_refusal is not null then
-        perform outbox_refuse_as(v_refusal);
-    end if;
-    insert into outbox (kind, thread_id, user_id, message_id, payload, attachments)
-    values ('send', v_thread, sender, id, v_body, v_attachments);
-    return id;
-end $$;
-
--- Makes sure that the two people have a direct thread, which the first one has joined.
--- Returns: the thread's id. Messages to it can be sent in the same transaction.
--- Fails: PY422 invalid; PY404 user_not_found; PY403 account_suspended, not_reachable (the second person has blocked the
--- first).
-create or replace function parley.ensure_direct(a uuid, b uuid) returns uuid
-language plpgsql volatile security definer
-set search_path from current set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set jit = off
-as $$
-#variable_conflict use_variable
-declare
-    v_thread uuid;
-begin
-    perform parley.outbox_require('a and b', a is not null and b is not null);
-    if a = b then
-        perform parley.outbox_refuse('PY422', 'invalid', 'a and b must be two different people.');
-    end if;
-    perform outbox_check_user(a, 'a');
-    perform outbox_check_user(b, 'b');
-    select t.id into v_thread from threads t where t.direct_low = least(a, b) and t.direct_high = greatest(a, b);
-    if v_thread is not null and exists (select from members m
-        where m.thread_id = v_thread and m.user_id = a and m.status = 'joined') then
-        return v_thread;
-    end if;
-    if exists (select from blocks x where x.blocked_id = a and x.user_id = b) then
-        perform outbox_refuse_as('blocked');
-    end if;
-    v_thread := coalesce(v_thread, parley.outbox_direct_id(a, b));
-    if not exists (select from outbox o
-        where o.thread_id = v_thread and o.message_id is null and o.kind = 'ensure_direct' and o.user_id = a) then
-        insert into outbox (kind, thread_id, user_id, other_id) values ('ensure_direct', v_thread, a, b);
-    end if;
-    return v_thread;
-end $$;
-
--- Adds a member to a group or room. Adding a member again changes nothing.
--- Fails: PY422 invalid; PY404 user_not_found, thread_not_found; PY403 account_suspended, member_left; PY409
--- direct_members_fixed.
-create or replace function parley.add_member(thread uuid, "user" uuid) returns void
-language plpgsql volatile security definer
-set search_path from current set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set jit = off
-as $$
-#variable_conflict use_variable
-declare
-    v_user uuid := "user";
-    v_thread threads;
-    v_member members;
-begin
-    perform parley.outbox_require('thread and user', thread is not null and v_user is not null);
-    perform outbox_check_user(v_user, 'user');
-    select * into v_thread from threads t where t.id = thread;
-    if not found then
-        perform parley.outbox_refuse('PY404', 'thread_not_found', 'There is no such thread.');
-    end if;
-    select * into v_member from members m where m.thread_id = thread and m.user_id = v_user;
-    if v_member.status = 'joined' then
-        return;
-    elsif v_thread.kind = 'direct' then
-        perform parley.outbox_refuse('PY409', 'direct_members_fixed', 'A direct thread always has the same two members.');
-    elsif outbox_has_left(v_member) then
-        perform parley.outbox_refuse('PY403', 'member_left',
-            'This user left the thread by their own choice. A member can invite them.');
-    end if;
-    insert into outbox (kind, thread_id, user_id) values ('add_member', thread, v_user);
-end $$;
+-- What the functions for other programs check in Parley's database, and cannot check in a database apart. They lock
+-- nothing: an open transaction must never hold a lock of Parley's.
 
 -- Returns: the direct thread that ensure_direct has returned another id for; any other id unchanged.
 create or replace function outbox_thread(p_thread uuid) returns uuid
@@ -115,6 +13,63 @@ create or replace function outbox_has_left(m members) returns boolean
 language plpgsql stable as $$
 begin
     return coalesce(m.status in ('left', 'removed') and coalesce(m.left_by_choice, m.status = 'left'), false);
+end $$;
+
+-- Checks a message that is new.
+-- Fails: PY404 user_not_found, thread_not_found; PY403 account_suspended, not_joined, not_reachable; PY422 invalid; PY409
+-- attachment_not_ready, attachment_refused.
+create or replace function outbox_check_message(p_sender uuid, p_thread uuid, p_attachments uuid[]) returns void
+language plpgsql stable as $$
+declare
+    v_refusal text;
+begin
+    perform outbox_check_user(p_sender, 'sender');
+    perform outbox_check_sender(p_sender, p_thread);
+    select min(attachment_verdict(a.id, p_sender)) into v_refusal from unnest(p_attachments) a (id);
+    if v_refusal is not null then
+        perform outbox_refuse_as(v_refusal);
+    end if;
+end $$;
+
+-- Returns: the direct thread of two people, null if there is none, and whether the first of them has joined it.
+-- Fails: PY404 user_not_found; PY403 account_suspended, not_reachable (the second person has blocked the first).
+create or replace function outbox_check_direct(p_user uuid, p_other uuid, out thread_id uuid, out is_joined boolean)
+language plpgsql stable as $$
+begin
+    perform outbox_check_user(p_user, 'a');
+    perform outbox_check_user(p_other, 'b');
+    thread_id := (select t.id from threads t
+        where t.direct_low = least(p_user, p_other) and t.direct_high = greatest(p_user, p_other));
+    is_joined := exists (select from members m
+        where m.thread_id = outbox_check_direct.thread_id and m.user_id = p_user and m.status = 'joined');
+    if not is_joined and exists (select from blocks x where x.blocked_id = p_user and x.user_id = p_other) then
+        perform outbox_refuse_as('blocked');
+    end if;
+end $$;
+
+-- Returns: whether the user is a member already.
+-- Fails: PY404 user_not_found, thread_not_found; PY403 account_suspended, member_left; PY409 direct_members_fixed.
+create or replace function outbox_check_member(p_thread uuid, p_user uuid) returns boolean
+language plpgsql stable as $$
+declare
+    v_thread threads;
+    v_member members;
+begin
+    perform outbox_check_user(p_user, 'user');
+    select * into v_thread from threads t where t.id = p_thread;
+    if not found then
+        perform parley.outbox_refuse('PY404', 'thread_not_found', 'There is no such thread.');
+    end if;
+    select * into v_member from members m where m.thread_id = p_thread and m.user_id = p_user;
+    if v_member.status = 'joined' then
+        return true;
+    elsif v_thread.kind = 'direct' then
+        perform parley.outbox_refuse('PY409', 'direct_members_fixed', 'A direct thread always has the same two members.');
+    elsif outbox_has_left(v_member) then
+        perform parley.outbox_refuse('PY403', 'member_left',
+            'This user left the thread by their own choice. A member can invite them.');
+    end if;
+    return false;
 end $$;
 
 -- Fails: PY404 user_not_found, PY403 account_suspended, unless the account is active. `p_name` is the argument.
@@ -183,34 +138,20 @@ language sql immutable as $$
     where r.outcome = p_outcome
 $$;
 
--- Returns: whether this message was sent before, or waits in the outbox.
--- Fails: PY409 id_taken if another message has the id.
+-- Returns: whether a message with this id is stored with this body; null without one.
 create or replace function outbox_was_sent(
     p_sender uuid, p_thread uuid, p_message uuid, p_payload jsonb, p_body json, p_attachments uuid[]) returns boolean
 language plpgsql stable as $$
 declare
-    v_waiting outbox;
-    v_message messages;
-    v_is_same boolean;
+    v_message messages := message_find(p_thread, p_message);
 begin
-    select * into v_waiting from outbox o
-    where o.thread_id = p_thread and o.message_id = p_message order by o.seq limit 1;
-    if found then
-        v_is_same := v_waiting.user_id = p_sender and v_waiting.payload::text = p_body::text;
-    else
-        v_message := message_find(p_thread, p_message);
-        if v_message.seq is null then
-            return false;
-        end if;
-        v_is_same := v_message.sender_id = p_sender and (v_message.payload is null
-            or (v_message.type = 'message' and v_message.reply_to is null and v_message.mentions = '{}'
-                and (message_is_payload(v_message, p_body, p_attachments::text)
-                    or outbox_is_equal(message_sent(v_message), p_payload))));
+    if v_message.seq is null then
+        return null;
     end if;
-    if not coalesce(v_is_same, false) then
-        perform outbox_refuse_as('conflict');
-    end if;
-    return true;
+    return coalesce(v_message.sender_id = p_sender and (v_message.payload is null
+        or (v_message.type = 'message' and v_message.reply_to is null and v_message.mentions = '{}'
+            and (message_is_payload(v_message, p_body, p_attachments::text)
+                or outbox_is_equal(message_sent(v_message), p_payload)))), false);
 end $$;
 
 -- Returns: whether a stored payload is the same JSON. A client may have written it in another order.
