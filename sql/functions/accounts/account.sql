@@ -1,17 +1,17 @@
--- Accounts. An error that the caller of the API sees is raised in class PY: the digits of the SQLSTATE are the HTTP
--- status, the message is the problem's code, the detail is a sentence, and the hint names the field (PY422 only).
+-- Accounts.
 
--- Makes an account. `p_username` and `p_password_hash` may be null; `p_key` and `p_words` are case-folded by the
--- caller.
+-- Makes an account, or a bot. `p_username` and `p_password_hash` may be null; `p_key` and `p_words` are case-folded by
+-- the caller. `p_image` is the picture of a bot that administrators make.
 -- Fails: PY409 username_taken.
 -- Locks: the unique key of the username
 create or replace function account_insert(
-    p_user uuid, p_username text, p_key text, p_name text, p_words text[], p_password_hash text
+    p_user uuid, p_username text, p_key text, p_name text, p_words text[], p_password_hash text,
+    p_is_bot boolean default false, p_image text default null
 ) returns void
 language plpgsql volatile as $$
 begin
-    insert into users (id, username, username_key, name, password_hash, created_at)
-    values (p_user, p_username, p_key, p_name, p_password_hash, stamp())
+    insert into users (id, username, username_key, name, profile_image, password_hash, is_bot, created_at)
+    values (p_user, p_username, p_key, p_name, p_image, p_password_hash, nullif(p_is_bot, false), stamp())
     on conflict (username_key) do nothing;
     if not found then
         perform refuse(409, 'username_taken', 'This username is taken. Choose another username.');

@@ -46,10 +46,7 @@ create or replace function admin_user_create(
 ) returns text
 language plpgsql volatile as $$
 begin
-    perform account_insert(p_user, p_username, p_key, p_name, p_words, p_password_hash);
-    if p_is_bot then
-        update users u set is_bot = true where u.id = p_user;
-    end if;
+    perform account_insert(p_user, p_username, p_key, p_name, p_words, p_password_hash, p_is_bot);
     perform audit_note(p_actor, p_request, 'user.create', p_user);
     return admin_user_get(p_user);
 end $$;

@@ -14,11 +14,9 @@ $$;
 -- Returns: a page of the record, the latest first.
 create or replace function audit_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable as $$
-begin
-    return query
+language sql stable as $$
     select json_build_object('id', a.id, 'at', rfc3339(a.at), 'actor', a.actor, 'action', a.action, 'user_id', a.user_id,
         'thread_id', a.thread_id, 'message_id', a.message_id, 'subject', a.subject, 'request_id', a.request_id)::text,
         0::bigint, a.id
-    from audit a where p_after_id is null or a.id < p_after_id order by a.id desc limit p_limit;
-end $$;
+    from audit a where p_after_id is null or a.id < p_after_id order by a.id desc limit p_limit
+$$;

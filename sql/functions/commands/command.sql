@@ -34,12 +34,10 @@ end $$;
 -- Returns: a page of all commands, the newest first.
 create or replace function command_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable as $$
-begin
-    return query
+language sql stable as $$
     select command_json(c)::text, 0::bigint, c.id
-    from commands c where p_after_id is null or c.id < p_after_id order by c.id desc limit p_limit;
-end $$;
+    from commands c where p_after_id is null or c.id < p_after_id order by c.id desc limit p_limit
+$$;
 
 -- Returns: the words that a member may use in a thread, in order, as a JSON array of {word, description}.
 -- Fails: PY404 thread_not_found, PY403 not_joined.
@@ -73,8 +71,7 @@ begin
         perform refuse(422, 'too_many_commands',
             format('There are %s commands already, which is the limit. Delete one first.', p_count_max));
     end if;
-    perform account_insert(p_user, null, null, p_name, '{}', null);
-    update users u set is_bot = true, profile_image = p_image where u.id = p_user;
+    perform account_insert(p_user, null, null, p_name, '{}', null, true, p_image);
     insert into commands (id, word, url, description, thread_id, user_id, secret, since_pos, created_at)
     values (p_command, p_word, p_url, p_description, p_thread, p_user, p_secret, command_begin(), stamp());
     perform audit_note(p_actor, p_request, 'command.create', p_user, p_thread, p_subject => p_command::text);

@@ -27,15 +27,13 @@ end $$;
 create or replace function consumer_list(p_limit int, p_after_id uuid default null) returns table (
     name text, epoch int, pos bigint, created_at timestamptz, moved_at timestamptz, lag_events bigint, lag_ms bigint,
     expired boolean, id uuid)
-language plpgsql stable as $$
-begin
-    return query
+language sql stable as $$
     select v.*, c.id
     from (select x.id, x as consumer from change_consumers x where p_after_id is null or x.id > p_after_id
         order by x.id limit p_limit) c
     cross join lateral consumer_view(c.consumer) v
-    order by c.id;
-end $$;
+    order by c.id
+$$;
 
 -- Returns: the consumer of that name; no row without one.
 create or replace function consumer_get(p_name text) returns table (

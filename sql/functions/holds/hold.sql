@@ -34,12 +34,10 @@ end $$;
 -- Returns: a page of all holds, the newest first.
 create or replace function hold_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable as $$
-begin
-    return query
+language sql stable as $$
     select hold_json(h), 0::bigint, h.id
-    from holds h where p_after_id is null or h.id < p_after_id order by h.id desc limit p_limit;
-end $$;
+    from holds h where p_after_id is null or h.id < p_after_id order by h.id desc limit p_limit
+$$;
 
 -- Begins a hold of a user's messages or of a thread. All content that is removed after this call is kept.
 -- Returns: the hold as JSON text.

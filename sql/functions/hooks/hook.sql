@@ -27,8 +27,7 @@ declare
 begin
     v_new.status := 'joined';
     perform thread_refuse_full(v_thread, null, v_new, p_group_max, p_room_max);
-    perform account_insert(p_user, null, null, p_name, '{}', null);
-    update users u set is_bot = true, profile_image = p_image where u.id = p_user;
+    perform account_insert(p_user, null, null, p_name, '{}', null, true, p_image);
     perform thread_count_add(p_user, array[p_user], null);
     insert into members (thread_id, user_id, role, status, joined_at, read_seq, read_at, is_bot)
     values (p_thread, p_user, 'member', 'joined', v_now, thread_head(p_thread), v_now, true) returning * into v_new;
@@ -76,12 +75,10 @@ end $$;
 -- Returns: a page of all hooks, the newest first.
 create or replace function hook_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable as $$
-begin
-    return query
+language sql stable as $$
     select hook_json(h)::text, 0::bigint, h.id
-    from hooks h where p_after_id is null or h.id < p_after_id order by h.id desc limit p_limit;
-end $$;
+    from hooks h where p_after_id is null or h.id < p_after_id order by h.id desc limit p_limit
+$$;
 
 -- Revokes a hook. Its bot leaves the thread; what it has posted stays.
 -- Fails: PY404 hook_not_found.

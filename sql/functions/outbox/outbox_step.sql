@@ -81,14 +81,12 @@ $$;
 -- Returns: a page of the failures, the latest first.
 create or replace function outbox_failure_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable as $$
-begin
-    return query
+language sql stable as $$
     select json_build_object('id', f.id, 'kind', f.kind, 'thread_id', f.thread_id, 'user_id', f.user_id,
         'other_user_id', f.other_id, 'message_id', f.message_id, 'payload', f.payload, 'queued_at', rfc3339(f.at),
         'failed_at', rfc3339(f.failed_at), 'code', f.code, 'detail', f.detail)::text, 0::bigint, f.id
-    from outbox_failures f where p_after_id is null or f.id < p_after_id order by f.id desc limit p_limit;
-end $$;
+    from outbox_failures f where p_after_id is null or f.id < p_after_id order by f.id desc limit p_limit
+$$;
 
 -- Puts a failed row back into the outbox, behind all that waits.
 -- Fails: PY404 failure_not_found; PY409 failure_not_retryable (the sender has been erased).

@@ -106,13 +106,11 @@ end $$;
 -- Returns: a page of the messages that wait for a decision, the newest first.
 create or replace function review_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable as $$
-begin
-    return query
+language sql stable as $$
     select review_admin_json(r), 0::bigint, r.id from reviews r
     where r.state = 'pending' and (p_after_id is null or r.id < p_after_id)
-    order by r.state desc, r.id desc limit p_limit;
-end $$;
+    order by r.state desc, r.id desc limit p_limit
+$$;
 
 -- Returns: the review of the message with this id, locked: one that waits, otherwise the one that was decided last.
 -- `p_thread` is needed only if messages with the same id are under review in several threads.

@@ -35,12 +35,10 @@ end $$;
 -- Returns: a page of all endpoints, the newest first.
 create or replace function webhook_list(p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
-language plpgsql stable as $$
-begin
-    return query
+language sql stable as $$
     select webhook_json(w)::text, 0::bigint, w.id
-    from webhooks w where p_after_id is null or w.id < p_after_id order by w.id desc limit p_limit;
-end $$;
+    from webhooks w where p_after_id is null or w.id < p_after_id order by w.id desc limit p_limit
+$$;
 
 -- Makes an endpoint. It gets the events that come from now on. `p_types` is null for all types.
 -- Returns: the endpoint.
