@@ -19,6 +19,20 @@ struct PlansOfFunctions {
         values ('\(thread)', '\(ann)', 'owner', 'joined'), ('\(thread)', '\(ben)', 'member', 'joined');
         """
 
+    /// A clause costs each call a microsecond. `unread_totals` is called by push_claim, which joins by hashes.
+    @Test("have a session's planner settings without a clause, except in functions for other programs")
+    func clauses() async throws {
+        let off = SessionSettings.planner.map { "'\($0)=off'" }.joined(separator: ", ")
+        let found = try await Psql.run(
+            """
+            select string_agg(p.proname, ' ') from pg_proc p
+            where p.pronamespace = current_schema()::regnamespace and p.proconfig && array[\(off)];
+            select string_agg(p.proname, ' ' order by p.proname) from pg_proc p
+            where p.pronamespace = 'parley'::regnamespace and p.proconfig @> array[\(off)];
+            """, conninfo: try await MigratedDatabase.create())
+        #expect(found == "unread_totals\nadd_member ensure_direct send")
+    }
+
     /// By the statistics a thread has one message. So reading all messages of the thread seems as cheap as looking up
     /// the id.
     @Test("looking up a message's id takes the same time for any number of messages in its thread")
