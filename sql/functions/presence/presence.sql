@@ -46,7 +46,8 @@ end $$;
 create or replace function presence_changes(p_users uuid[])
 returns table (user_id uuid, threads uuid[], body text, is_shared boolean)
 language sql stable as $$
-    select u.id, array(select m.thread_id from members m join threads t on t.id = m.thread_id
+    select u.id, array(select m.thread_id from members m
+            cross join lateral (select x.member_count from threads x where x.id = m.thread_id limit 1) t
             where m.user_id = u.id and m.status = 'joined' and m.blocks is null and t.member_count between 2 and 100 limit 1000),
         event_json('presence.updated', null, stamp(), json_build_object('user_id', u.id, 'presence', p.presence,
             'last_seen_at', rfc3339(p.last_seen_at))::text),
