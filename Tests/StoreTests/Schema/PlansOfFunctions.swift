@@ -26,7 +26,7 @@ struct PlansOfFunctions {
         let found = try await Psql.run(
             """
             select string_agg(p.proname, ' ') from pg_proc p
-            where p.pronamespace = current_schema()::regnamespace and p.proconfig && array[\(off)];
+            where p.pronamespace = 'public'::regnamespace and p.proconfig && array[\(off)];
             select string_agg(p.proname, ' ' order by p.proname) from pg_proc p
             where p.pronamespace = 'parley'::regnamespace and p.proconfig @> array[\(off)];
             """, conninfo: try await MigratedDatabase.create())

@@ -40,8 +40,8 @@ struct PlansOfQueues {
             select thread(n), account(n), stamp() from generate_series(a, b) n;
         $$;
         create function happen(n int, first bigint) returns void language sql as $$
-            insert into events (pos, at, type, thread_id, body)
-            select first, now(), 'message.created', thread(n), '{"data":{"seq":1,"sender":{"id":"' || account(0) || '"}}}';
+            insert into events (pos, at, type, thread_id, seq, actor_id, body)
+            select first, now(), 'message.created', thread(n), 1, account(0), '{}';
         $$;
         create function gone(n int) returns void language sql as $$
             insert into push_targets (session_id, user_id, platform, token, token_digest, environment, registered_at, decided_pos)
