@@ -44,7 +44,8 @@ struct PolicyAnswers {
             Issue.record("other than \(code) and \(detail)")
             return
         }
-        guard case .review(nil, detail) = try Self.read(#"{"action":"review","code":"\#(code)c","detail":"\#(detail)"}"#)
+        guard
+            case .review(nil, detail) = try Self.read(#"{"action":"review","code":"\#(code)c","detail":"\#(detail)"}"#)
         else {
             Issue.record("a code that is too long")
             return

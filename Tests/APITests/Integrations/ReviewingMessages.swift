@@ -100,7 +100,9 @@ struct ReviewingMessages {
         #expect(try await ann.client.say("one", in: thread, id: id).status == 201)
         for node in [0, 1] {
             let pending = try await stage.on(node, ann).edit(id, in: thread, to: "review two")
-            #expect(pending.status == 202 && pending["edit"] == .bool(true) && pending["payload.text"] == .string("review two"))
+            #expect(
+                pending.status == 202 && pending["edit"] == .bool(true)
+                    && pending["payload.text"] == .string("review two"))
         }
         #expect(try await texts(of: ann) == ["one"])
         #expect(try await decide(id, "approve").status == 200)
@@ -130,7 +132,8 @@ struct ReviewingMessages {
         #expect(conflict.status == 409 && conflict.problemCode == "review_not_approvable")
         #expect(try await bob.client.delete("/v1/threads/\(thread)/members/me").status == 204)
         let gone = try await decide(left, "approve")
-        #expect(gone.problemCode == "review_not_approvable" && gone.text.contains("not a member of the thread any more"))
+        #expect(
+            gone.problemCode == "review_not_approvable" && gone.text.contains("not a member of the thread any more"))
         #expect(try await decide(left, "refuse").status == 200)
         #expect(try await texts(of: ann) == ["ours"])
         #expect(try await decide(newID(), "approve").problemCode == "review_not_found")

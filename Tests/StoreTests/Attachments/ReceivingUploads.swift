@@ -129,7 +129,8 @@ struct ReceivingUploads {
                 for _ in 0..<100 {
                     group.addTask {
                         let progress = try await database.store.uploadProgress(upload.id, owner: upload.owner)
-                        guard case .receiving(var claim) = try await resume(database, upload, at: progress.offset) else {
+                        guard case .receiving(var claim) = try await resume(database, upload, at: progress.offset)
+                        else {
                             return 0
                         }
                         do {

@@ -10,7 +10,9 @@ extension SystemTests {
     struct ClientReview {
         private static let adminToken = "admin-of-the-review"
 
-        @Test("a message under review waits, is not sent again, and is sent once it is approved; a denial shows its detail")
+        @Test(
+            "a message under review waits, is not repeated, and is sent once it is approved; a denial shows its detail"
+        )
         func review() async throws {
             let policy = try await PolicyServer.start()
             let database = try await MigratedDatabase.create()
