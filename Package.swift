@@ -156,7 +156,7 @@ let package = Package(
 
         // Archives in one format, in and out: reading lines, staging them, applying them.
         .target(
-            name: "Transfer", dependencies: ["Basics", "Cryptography", "Domain", "Pictures", "Store", "Telemetry"],
+            name: "Archives", dependencies: ["Basics", "Cryptography", "Domain", "Pictures", "Store", "Telemetry"],
             swiftSettings: settings),
 
         // Writer, tail, mailboxes, caches.
@@ -178,9 +178,9 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Basics", "Credentials", "Cryptography", "DelegatedTokens", "Domain", "Log", "Pictures", "Store",
-                "Telemetry",
-                "Transfer", "Transport", "WebClient",
+                "Archives", "Basics", "Credentials", "Cryptography", "DelegatedTokens", "Domain", "Log", "Pictures",
+                "Store",
+                "Telemetry", "Transport", "WebClient",
                 httpTypes, logging, nioCore,
             ],
             exclude: ["embed.json", "openapi.yaml"], swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
@@ -215,10 +215,10 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "API", "Basics", "CommandLineFlags", "Converters", "Credentials", "Cryptography", "DelegatedTokens",
-                "Domain", "EmbeddedPostgres",
+                "API", "Archives", "Basics", "CommandLineFlags", "Converters", "Credentials", "Cryptography",
+                "DelegatedTokens", "Domain", "EmbeddedPostgres",
                 "Linux", "Log", "ObjectStore", "Outbound", "Pictures", "Postgres", "Push", "ServiceConfiguration",
-                "Store", "Telemetry", "Thumbnailing", "Transfer", "Transport", "VirusScanner", "WebClient", "Webhooks",
+                "Store", "Telemetry", "Thumbnailing", "Transport", "VirusScanner", "WebClient", "Webhooks",
                 "Workers", logging, unixSignals,
             ],
             swiftSettings: settings),
@@ -338,9 +338,9 @@ let package = Package(
             name: "StoreTests", dependencies: ["Domain", "Postgres", "Store", "TestSupport", logging],
             swiftSettings: testSettings),
         .testTarget(
-            name: "TransferTests",
+            name: "ArchivesTests",
             dependencies: [
-                "Basics", "Cryptography", "Domain", "Postgres", "Store", "TestSupport", "Transfer", logging,
+                "Archives", "Basics", "Cryptography", "Domain", "Postgres", "Store", "TestSupport", logging,
             ],
             swiftSettings: testSettings),
         .testTarget(

@@ -6,40 +6,40 @@ import Synchronization
 package struct SlotLimits: Sendable {
     /// Jobs at once.
     package var slotCount: Int
-    /// Jobs in line, of all lanes.
+    /// Jobs in line, of all flows.
     package var waitingCountMax: Int
-    /// Jobs of one lane at once.
-    package var laneSlotCount: Int
-    /// Jobs of one lane in line.
-    package var laneWaitingCountMax: Int
+    /// Jobs of one flow at once.
+    package var flowSlotCount: Int
+    /// Jobs of one flow in line.
+    package var flowWaitingCountMax: Int
 
     package init(
-        slotCount: Int, waitingCountMax: Int, laneSlotCount: Int = .max, laneWaitingCountMax: Int = .max
+        slotCount: Int, waitingCountMax: Int, flowSlotCount: Int = .max, flowWaitingCountMax: Int = .max
     ) {
-        precondition(slotCount > 0 && waitingCountMax >= 0 && laneSlotCount > 0 && laneWaitingCountMax >= 0)
+        precondition(slotCount > 0 && waitingCountMax >= 0 && flowSlotCount > 0 && flowWaitingCountMax >= 0)
         self.slotCount = slotCount
         self.waitingCountMax = waitingCountMax
-        self.laneSlotCount = laneSlotCount
-        self.laneWaitingCountMax = laneWaitingCountMax
+        self.flowSlotCount = flowSlotCount
+        self.flowWaitingCountMax = flowWaitingCountMax
     }
 }
 
 /// Why a job got no slot.
 package enum SlotRefusal: Error {
-    /// The lane has as many jobs in line as one lane may have.
-    case laneFull
-    /// The lanes together have as many jobs in line as there may be.
+    /// The flow has as many jobs in line as one flow may have.
+    case flowFull
+    /// The flows together have as many jobs in line as there may be.
     case full
     /// No slot was free within the time that the job may wait.
     case late
 }
 
-/// Slots for jobs of many lanes (accounts, addresses), which are served in turn: a lane with many jobs waits behind its
-/// own jobs and delays another lane by one job at most. A caller that is cancelled in line loses its place.
-package final class Slots<Lane: Hashable & Sendable>: Sendable {
+/// Slots for jobs of many flows (accounts, addresses), which are served in turn: a flow with many jobs waits behind its
+/// own jobs and delays another flow by one job at most. A caller that is cancelled in line loses its place.
+package final class Slots<Flow: Hashable & Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Void, any Error>
     private struct State {
-        var line: SlotLine<Lane, Waiter>
+        var line: SlotLine<Flow, Waiter>
         var lastID: UInt64 = 0
     }
 
@@ -54,70 +54,70 @@ package final class Slots<Lane: Hashable & Sendable>: Sendable {
     /// slot is free.
     ///
     /// - Throws: `SlotRefusal`, `CancellationError`; the caller owns no slot then.
-    package func enter(_ lane: Lane, within time: Duration? = nil) async throws {
+    package func enter(_ flow: Flow, within time: Duration? = nil) async throws {
         try Task.checkCancellation()
         let id: UInt64? = state.withLock { state in
-            if state.line.begin(lane) { return nil }
+            if state.line.begin(flow) { return nil }
             state.lastID += 1
             return state.lastID
         }
         guard let id else { return }
-        guard let time else { return try await wait(lane, id, until: nil) }
+        guard let time else { return try await wait(flow, id, until: nil) }
         let deadline = ContinuousClock.now + time
         // Cancelled when this scope ends.
-        async let _: Void = giveUp(lane, id, at: deadline)
-        try await wait(lane, id, until: deadline)
+        async let _: Void = giveUp(flow, id, at: deadline)
+        try await wait(flow, id, until: deadline)
     }
 
     /// Returns whether the caller owns a slot now. Then it calls `leave` once.
-    package func enterIfFree(_ lane: Lane) -> Bool { state.withLock { $0.line.begin(lane) } }
+    package func enterIfFree(_ flow: Flow) -> Bool { state.withLock { $0.line.begin(flow) } }
 
     /// Returns a slot if one is free now.
-    package func holdIfFree(_ lane: Lane) -> HeldSlot? {
-        enterIfFree(lane) ? HeldSlot { self.leave(lane) } : nil
+    package func holdIfFree(_ flow: Flow) -> HeldSlot? {
+        enterIfFree(flow) ? HeldSlot { self.leave(flow) } : nil
     }
 
-    /// Frees a slot of this lane that `enter` returned.
-    package func leave(_ lane: Lane) {
-        state.withLock { $0.line.leave(lane) }?.resume()
+    /// Frees a slot of this flow that `enter` returned.
+    package func leave(_ flow: Flow) {
+        state.withLock { $0.line.leave(flow) }?.resume()
     }
 
     /// Waits for a slot as `enter` does. It is free again when the returned object is released, or before.
-    package func hold(_ lane: Lane, within time: Duration? = nil) async throws -> HeldSlot {
-        try await enter(lane, within: time)
-        return HeldSlot { self.leave(lane) }
+    package func hold(_ flow: Flow, within time: Duration? = nil) async throws -> HeldSlot {
+        try await enter(flow, within: time)
+        return HeldSlot { self.leave(flow) }
     }
 
-    /// Passes a slot of a lane to a job of another one, past the line. The job that had it must not call `leave`.
-    package func pass(_ lane: Lane, to other: Lane) { state.withLock { $0.line.pass(lane, to: other) } }
+    /// Passes a slot of a flow to a job of another one, past the line. The job that had it must not call `leave`.
+    package func pass(_ flow: Flow, to other: Flow) { state.withLock { $0.line.pass(flow, to: other) } }
 
-    private func wait(_ lane: Lane, _ id: UInt64, until deadline: ContinuousClock.Instant?) async throws {
+    private func wait(_ flow: Flow, _ id: UInt64, until deadline: ContinuousClock.Instant?) async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (waiter: Waiter) in
-                switch state.withLock({ $0.line.enter(lane, id: id, waiter) }) {
+                switch state.withLock({ $0.line.enter(flow, id: id, waiter) }) {
                 case .go: waiter.resume()
-                case .laneFull: waiter.resume(throwing: SlotRefusal.laneFull)
+                case .flowFull: waiter.resume(throwing: SlotRefusal.flowFull)
                 case .full: waiter.resume(throwing: SlotRefusal.full)
                 case .wait: break
                 case .waitInsteadOf(let displaced): displaced.resume(throwing: SlotRefusal.full)
                 }
                 // The handler, or the end of the time, may have come before the waiter was in line. After a `.go` or a
                 // refusal it is not in line.
-                if Task.isCancelled { giveUp(lane, id, CancellationError()) }
-                if let deadline, deadline <= .now { giveUp(lane, id, SlotRefusal.late) }
+                if Task.isCancelled { giveUp(flow, id, CancellationError()) }
+                if let deadline, deadline <= .now { giveUp(flow, id, SlotRefusal.late) }
             }
         } onCancel: {
-            giveUp(lane, id, CancellationError())
+            giveUp(flow, id, CancellationError())
         }
     }
 
-    private func giveUp(_ lane: Lane, _ id: UInt64, at deadline: ContinuousClock.Instant) async {
+    private func giveUp(_ flow: Flow, _ id: UInt64, at deadline: ContinuousClock.Instant) async {
         guard (try? await Task.sleep(until: deadline, clock: .continuous)) != nil else { return }
-        giveUp(lane, id, SlotRefusal.late)
+        giveUp(flow, id, SlotRefusal.late)
     }
 
-    private func giveUp(_ lane: Lane, _ id: UInt64, _ error: any Error) {
-        state.withLock { $0.line.giveUp(lane, id: id) }?.resume(throwing: error)
+    private func giveUp(_ flow: Flow, _ id: UInt64, _ error: any Error) {
+        state.withLock { $0.line.giveUp(flow, id: id) }?.resume(throwing: error)
     }
 }
 

@@ -9,7 +9,7 @@ import Foundation
 /// Hashes passwords with scrypt: at most `workerCount` at once and `waitingCountMax` in line. Each occupies a core and
 /// 32 MiB for 75 ms at the standard cost.
 ///
-/// Each call names its lane: the client's address, or the kind of work where no client waits for it. Lanes are served
+/// Each call names its flow: the client's address, or the kind of work where no client waits for it. Flows are served
 /// in turn, so a client with many passwords in line delays another client by one computation. A caller that is
 /// cancelled in line loses its place; a computation that has begun runs to its end.
 package final class PasswordHasher: Sendable {
@@ -43,18 +43,18 @@ package final class PasswordHasher: Sendable {
     /// Returns the text to store: `$scrypt$ln=15,r=8,p=1$salt$hash`, at most 128 characters.
     ///
     /// - Throws: `CredentialsError.hasherBusy`, `CryptographyError`, `CancellationError`.
-    package func hash(_ password: String, lane: String) async throws -> String {
+    package func hash(_ password: String, flow: String) async throws -> String {
         let cost = cost
-        return try await run(lane: lane) { try PasswordHash.make(NormalisedPassword(password).text, cost: cost).text }
+        return try await run(flow: flow) { try PasswordHash.make(NormalisedPassword(password).text, cost: cost).text }
     }
 
     /// Returns whether `stored` is the hash of this password, at the cost that the hash names. Compares in constant
     /// time.
     ///
     /// - Throws: as `hash`, and `CredentialsError.malformedHash`.
-    package func verify(_ password: String, against stored: String, lane: String) async throws -> Bool {
+    package func verify(_ password: String, against stored: String, flow: String) async throws -> Bool {
         let hash = try PasswordHash(parsing: stored)
-        return try await run(lane: lane) { try hash.matches(NormalisedPassword(password).text) }
+        return try await run(flow: flow) { try hash.matches(NormalisedPassword(password).text) }
     }
 
     /// Returns which of `stored` is the hash of this password, or nil. Always computes `count` hashes, so that the time
@@ -62,11 +62,11 @@ package final class PasswordHasher: Sendable {
     ///
     /// - Throws: as `verify`.
     package func verify(
-        _ password: String, againstAny stored: [String], count: Int, lane: String
+        _ password: String, againstAny stored: [String], count: Int, flow: String
     ) async throws -> String? {
         let hashes = try stored.map { try PasswordHash(parsing: $0) }
         let dummies = Array(repeating: dummy, count: max(0, count - hashes.count))
-        let match = try await run(lane: lane) {
+        let match = try await run(flow: flow) {
             let password = NormalisedPassword(password).text
             // Not `firstIndex`, which would stop computing at a match.
             let matches = try (hashes + dummies).map { try $0.matches(password) }
@@ -77,9 +77,9 @@ package final class PasswordHasher: Sendable {
 
     /// Takes as long as `verify` for a hash of the current cost: for a user who does not exist or has no password, so
     /// that the time does not show it. Throws as `hash` does.
-    package func dummyVerify(_ password: String, lane: String) async throws {
+    package func dummyVerify(_ password: String, flow: String) async throws {
         let dummy = dummy
-        _ = try await run(lane: lane) { try dummy.matches(NormalisedPassword(password).text) }
+        _ = try await run(flow: flow) { try dummy.matches(NormalisedPassword(password).text) }
     }
 
     /// Whether to hash the password again after a successful sign-in, because the cost has changed. False for a text
@@ -93,9 +93,9 @@ package final class PasswordHasher: Sendable {
     package var load: (busy: Int, waiting: Int) { slots.load }
 
     /// Runs blocking work in a slot.
-    func run<Value: Sendable>(lane: String, _ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    func run<Value: Sendable>(flow: String, _ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         do {
-            try await slots.enter(lane)
+            try await slots.enter(flow)
         } catch is SlotRefusal {
             throw CredentialsError.hasherBusy
         }
@@ -103,7 +103,7 @@ package final class PasswordHasher: Sendable {
             threads.async {
                 let result = Result(catching: work)
                 // The slot is freed first, because the caller may ask for the next at once.
-                self.slots.leave(lane)
+                self.slots.leave(flow)
                 continuation.resume(with: result)
             }
         }

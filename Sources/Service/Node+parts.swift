@@ -6,7 +6,7 @@ import Log
 import Logging
 import ServiceConfiguration
 import Store
-import Transfer
+import Archives
 import Workers
 
 extension Node {

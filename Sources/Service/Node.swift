@@ -8,7 +8,7 @@ import Logging
 import Push
 import ServiceConfiguration
 import Store
-import Transfer
+import Archives
 import Transport
 import WebClient
 import Workers

@@ -49,7 +49,7 @@ extension Chat {
         case .delete(let message, let forEveryone):
             attempt { try await thread.delete(message, for: forEveryone ? .everyone : .me) }
         case .react(let message, let emoji, let isOn): react(emoji, isOn, to: message, in: thread)
-        case .markRead(let seq): lane.add { try? await thread.markRead(through: seq) }
+        case .markRead(let seq): calls.add { try? await thread.markRead(through: seq) }
         case .typing: showTyping(in: thread, id)
         case .saveDraft(let text): saveDraft(text, in: thread.id)
         case .loadEarlier: grow(id) { try await $0.loadEarlier() }
@@ -78,7 +78,7 @@ extension Chat {
         // The draft of this text must not come back.
         drafts.set("", in: thread.id)
         flushDrafts()
-        lane.add { [weak self] in
+        calls.add { [weak self] in
             do {
                 try await thread.send(
                     .text(draft.text), attachments: draft.files.map { .file(URL(filePath: $0)) },
@@ -128,7 +128,7 @@ extension Chat {
     func flushDrafts() {
         for (id, text) in drafts.takeAll() {
             let thread = client.thread(id)
-            lane.add { try? await thread.setDraft(text) }
+            calls.add { try? await thread.setDraft(text) }
         }
     }
 

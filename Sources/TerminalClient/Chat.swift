@@ -17,7 +17,7 @@ actor Chat {
     /// The message windows of the timelines on the stack.
     var timelines: [ScreenID: Timeline] = [:]
     /// What only writes to the local store happens in order, and completely before the program ends.
-    let lane = Lane()
+    let calls = SerialQueue()
     var drafts = PendingDrafts()
     var conversations: [Conversation] = []
     var outgoing: [MessageID: OutgoingMessage] = [:]
@@ -53,7 +53,7 @@ actor Chat {
         flushDrafts()
         let all = tasks.values.map(\.task) + lookups.values
         for task in all { task.cancel() }
-        await lane.end()
+        await calls.end()
         await painter?.value
         await client.close()
         for task in all { await task.value }
@@ -197,7 +197,7 @@ actor Chat {
 }
 
 /// Does one thing after the other, and everything before it ends.
-final class Lane: Sendable {
+final class SerialQueue: Sendable {
     private let work: AsyncStream<@Sendable () async -> Void>.Continuation
     private let worker: Task<Void, Never>
 

@@ -26,8 +26,8 @@ package final class Thumbnailer: Sendable {
         self.timeMax = timeMax
         slots = Slots(
             SlotLimits(
-                slotCount: processCountMax, waitingCountMax: waitingCountMax, laneSlotCount: 1,
-                laneWaitingCountMax: ownerWaitingCountMax))
+                slotCount: processCountMax, waitingCountMax: waitingCountMax, flowSlotCount: 1,
+                flowWaitingCountMax: ownerWaitingCountMax))
         if !isInstalled {
             logger.warning(
                 "parley-thumbnailer is missing: pictures get no thumbnails. Install it in the directory of parley, then restart",
@@ -47,7 +47,7 @@ package final class Thumbnailer: Sendable {
         do {
             return try await slots.hold(owner)
         } catch let refusal as SlotRefusal {
-            throw refusal == .laneFull ? ThumbnailerBusy.owner : .all
+            throw refusal == .flowFull ? ThumbnailerBusy.owner : .all
         }
     }
 

@@ -6,24 +6,24 @@ import Testing
 
 @Suite("The line before slots", .timeLimit(.minutes(1)))
 struct LinesBeforeSlots {
-    /// Waiters are named by their lane and number: `a1`.
+    /// Waiters are named by their flow and number: `a1`.
     private func enter(_ slots: inout SlotLine<String, String>, _ waiter: String) -> String {
         let id = UInt64(waiter.dropFirst()) ?? 0
         return switch slots.enter(String(waiter.prefix(1)), id: id, waiter) {
         case .go: "go"
         case .wait: "wait"
         case .waitInsteadOf(let displaced): displaced
-        case .laneFull, .full: "refused"
+        case .flowFull, .full: "refused"
         }
     }
 
-    /// Serves all waiters after a first job of lane a.
+    /// Serves all waiters after a first job of flow a.
     private func drain(_ slots: inout SlotLine<String, String>) -> [String] {
         var served: [String] = []
-        var lane = "a"
-        while let waiter = slots.leave(lane) {
+        var flow = "a"
+        while let waiter = slots.leave(flow) {
             served.append(waiter)
-            lane = String(waiter.prefix(1))
+            flow = String(waiter.prefix(1))
         }
         return served
     }
@@ -39,7 +39,7 @@ struct LinesBeforeSlots {
         #expect(slots.busyCount == 0)
     }
 
-    @Test("serve a lane in order and forget a waiter that gave up")
+    @Test("serve a flow in order and forget a waiter that gave up")
     func order() {
         var slots = SlotLine<String, String>(SlotLimits(slotCount: 1, waitingCountMax: 3))
         for waiter in ["a1", "a2", "a3", "a4"] { _ = enter(&slots, waiter) }
@@ -49,14 +49,14 @@ struct LinesBeforeSlots {
         #expect(drain(&slots) == ["a2", "a4"])
     }
 
-    @Test("serve the lanes in turn, however many wait in one")
+    @Test("serve the flows in turn, however many wait in one")
     func turns() {
         var slots = SlotLine<String, String>(SlotLimits(slotCount: 1, waitingCountMax: 10))
         for waiter in ["a1", "a2", "a3", "a4", "b5", "c6", "b7"] { _ = enter(&slots, waiter) }
         #expect(drain(&slots) == ["b5", "c6", "a2", "b7", "a3", "a4"])
     }
 
-    @Test("make room in a full line for a lane with few at the expense of the longest one, and never for that one")
+    @Test("make room in a full line for a flow with few at the expense of the longest one, and never for that one")
     func displaces() {
         var slots = SlotLine<String, String>(SlotLimits(slotCount: 1, waitingCountMax: 3))
         for waiter in ["a1", "a2", "a3", "a4"] { _ = enter(&slots, waiter) }
@@ -71,10 +71,10 @@ struct LinesBeforeSlots {
         #expect(slots.busyCount == 0)
     }
 
-    @Test("pass over a lane that runs as many as it may, and refuse it when its own line is full")
-    func lanes() {
+    @Test("pass over a flow that runs as many as it may, and refuse it when its own line is full")
+    func flows() {
         var slots = SlotLine<String, String>(
-            SlotLimits(slotCount: 2, waitingCountMax: 3, laneSlotCount: 1, laneWaitingCountMax: 2))
+            SlotLimits(slotCount: 2, waitingCountMax: 3, flowSlotCount: 1, flowWaitingCountMax: 2))
         #expect(
             ["a1", "a2", "a3", "a4", "b5", "b6"].map { enter(&slots, $0) } == [
                 "go", "wait", "wait", "refused", "go", "wait",
@@ -89,31 +89,31 @@ struct LinesBeforeSlots {
 }
 
 extension LinesBeforeSlots {
-    @Test("give a free slot to the lane that runs the fewest, whoever came first")
+    @Test("give a free slot to the flow that runs the fewest, whoever came first")
     func fewest() {
         var slots = SlotLine<String, String>(SlotLimits(slotCount: 4, waitingCountMax: 10))
         for waiter in ["a1", "a2", "a3", "b4", "a5", "b6", "c7", "c8"] { _ = enter(&slots, waiter) }
         #expect(slots.leave("a") == "c7")
-        // Now all three lanes run one.
+        // Now all three flows run one.
         #expect(slots.leave("a") == "a5")
         #expect(slots.leave("b") == "b6")
     }
 
-    @Test("pass a slot on to another lane, past the line")
+    @Test("pass a slot on to another flow, past the line")
     func passes() {
         var slots = SlotLine<String, String>(
-            SlotLimits(slotCount: 2, waitingCountMax: 10, laneSlotCount: 2, laneWaitingCountMax: 10))
+            SlotLimits(slotCount: 2, waitingCountMax: 10, flowSlotCount: 2, flowWaitingCountMax: 10))
         for waiter in ["a1", "a2", "a3"] { _ = enter(&slots, waiter) }
         slots.pass("a", to: "b")
         #expect(slots.busyCount == 2 && slots.waitingCount == 1)
-        // Lane a runs one again, so it may have the next slot.
+        // Flow a runs one again, so it may have the next slot.
         #expect(slots.leave("b") == "a3")
         #expect(slots.leave("a") == nil)
         #expect(slots.leave("a") == nil)
         #expect(slots.busyCount == 0)
     }
 
-    /// Compares with a model that looks at all lanes.
+    /// Compares with a model that looks at all flows.
     @Test("never run more than allowed, never lose a waiter, and leave no slot free that a waiter may have")
     func laws() {
         var random = SplitMix64(freshFor: "lines before slots")
@@ -121,22 +121,22 @@ extension LinesBeforeSlots {
             let limits = SlotLimits(
                 slotCount: Int.random(in: 1...4, using: &random),
                 waitingCountMax: Int.random(in: 0...8, using: &random),
-                laneSlotCount: Int.random(in: 1...3, using: &random),
-                laneWaitingCountMax: Int.random(in: 0...4, using: &random))
+                flowSlotCount: Int.random(in: 1...3, using: &random),
+                flowWaitingCountMax: Int.random(in: 0...4, using: &random))
             var slots = SlotLine<String, String>(limits)
             var (running, waiting): ([String], [String]) = ([], [])
             for id in 0..<200 {
-                let lane = ["a", "b", "c", "d"].randomElement(using: &random) ?? "a"
+                let flow = ["a", "b", "c", "d"].randomElement(using: &random) ?? "a"
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0..<4:
-                    let waiter = "\(lane)\(id)"
-                    switch slots.enter(lane, id: UInt64(id), waiter) {
-                    case .go: running.append(lane)
+                    let waiter = "\(flow)\(id)"
+                    switch slots.enter(flow, id: UInt64(id), waiter) {
+                    case .go: running.append(flow)
                     case .wait: waiting.append(waiter)
                     case .waitInsteadOf(let other):
                         waiting.removeAll { $0 == other }
                         waiting.append(waiter)
-                    case .laneFull, .full: break
+                    case .flowFull, .full: break
                     }
                 case 4:
                     guard let waiter = waiting.randomElement(using: &random) else { break }
@@ -147,17 +147,17 @@ extension LinesBeforeSlots {
                     let left = running.remove(at: index)
                     if let next = slots.leave(left) {
                         let mine = waiting.first { $0.prefix(1) == next.prefix(1) }
-                        #expect(mine == next, "in order within a lane")
+                        #expect(mine == next, "in order within a flow")
                         waiting.removeAll { $0 == next }
                         running.append(String(next.prefix(1)))
                     }
                 }
-                func count(_ lane: String) -> Int { running.count { $0 == lane } }
+                func count(_ flow: String) -> Int { running.count { $0 == flow } }
                 #expect(slots.busyCount == running.count && slots.waitingCount == waiting.count)
                 #expect(running.count <= limits.slotCount && waiting.count <= limits.waitingCountMax)
-                #expect(running.allSatisfy { count($0) <= limits.laneSlotCount })
+                #expect(running.allSatisfy { count($0) <= limits.flowSlotCount })
                 if running.count < limits.slotCount {
-                    #expect(waiting.allSatisfy { count(String($0.prefix(1))) == limits.laneSlotCount })
+                    #expect(waiting.allSatisfy { count(String($0.prefix(1))) == limits.flowSlotCount })
                 }
             }
         }

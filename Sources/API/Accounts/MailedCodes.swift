@@ -35,9 +35,9 @@ extension API {
     }
 
     /// Codes that are wrong, used, expired, tried too often or never mailed take equally long and get the same answer.
-    func logIn(_ given: CodeLogin, session: NewSession, lane: String) async throws -> SignedIn {
+    func logIn(_ given: CodeLogin, session: NewSession, flow: String) async throws -> SignedIn {
         let hashes = try await store.tryCode(given.email)
-        let match = try await hasher.verify(given.code, againstAny: hashes, count: Store.codeCountMax, lane: lane)
+        let match = try await hasher.verify(given.code, againstAny: hashes, count: Store.codeCountMax, flow: flow)
         guard let match,
             let made = try await store.useCode(given.email, hash: match, user: .make(), session: session)
         else { throw Problem.wrongCode }

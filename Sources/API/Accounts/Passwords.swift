@@ -10,11 +10,11 @@ extension API {
 
     /// Signs in with username and password. Unknown names, accounts without a password and wrong passwords take equally
     /// long and get the same answer.
-    func logIn(_ given: PasswordLogin, session: NewSession, lane: String) async throws -> SignedIn {
+    func logIn(_ given: PasswordLogin, session: NewSession, flow: String) async throws -> SignedIn {
         // A second attempt, if the stored hash changes between the check and the sign-in.
         for _ in 0..<2 {
-            guard let (user, hash) = try await check(given, lane: lane) else { throw Problem.wrongPassword }
-            let newHash = try await rehashed(given.password, from: hash, lane: lane)
+            guard let (user, hash) = try await check(given, flow: flow) else { throw Problem.wrongPassword }
+            let newHash = try await rehashed(given.password, from: hash, flow: flow)
             let made = try await store.signIn(user: user, passwordHash: hash, newHash: newHash, session: session)
             if let made { return made }
         }
@@ -23,22 +23,22 @@ extension API {
 
     /// The user of these credentials and the stored hash. Nil if they are wrong, after the same time as if they were
     /// right.
-    private func check(_ given: PasswordLogin, lane: String) async throws -> (user: UserID, hash: String)? {
+    private func check(_ given: PasswordLogin, flow: String) async throws -> (user: UserID, hash: String)? {
         // A text that cannot be a username still costs a look-up, for the same reason.
         let key = (try? Username(text: given.username))?.key ?? "-"
         guard let found = try await store.credentials(key: key), let hash = found.passwordHash else {
-            try await hasher.dummyVerify(given.password, lane: lane)
+            try await hasher.dummyVerify(given.password, flow: flow)
             return nil
         }
-        return try await hasher.verify(given.password, against: hash, lane: lane) ? (found.user, hash) : nil
+        return try await hasher.verify(given.password, against: hash, flow: flow) ? (found.user, hash) : nil
     }
 
     /// A hash at the current cost, if the stored one has another cost. Nil otherwise, and if the hasher is busy: the
     /// next sign-in rehashes.
-    private func rehashed(_ password: String, from hash: String, lane: String) async throws -> String? {
+    private func rehashed(_ password: String, from hash: String, flow: String) async throws -> String? {
         guard hasher.needsRehash(hash) else { return nil }
         do {
-            return try await hasher.hash(password, lane: lane)
+            return try await hasher.hash(password, flow: flow)
         } catch CredentialsError.hasherBusy {
             return nil
         }
@@ -51,10 +51,10 @@ extension API {
         guard let (username, hash) = try await store.password(of: identity.user) else { throw Problem.noPassword }
         let attempt = SignInAttempt(way: .password, account: username, address: rates.address(of: call))
         let ended = try await signIns.run(attempt) {
-            guard try await hasher.verify(current, against: hash, lane: attempt.lane) else {
+            guard try await hasher.verify(current, against: hash, flow: attempt.flow) else {
                 throw Problem.wrongCurrentPassword
             }
-            let newHash = try await hasher.hash(new.text, lane: attempt.lane)
+            let newHash = try await hasher.hash(new.text, flow: attempt.flow)
             let ended = try await store.changePassword(
                 of: identity.user, but: identity.session, from: hash, to: newHash,
                 limit: Limits.accountSessionCountCeiling)

@@ -21,7 +21,7 @@ extension API {
         case .password(let registration): given = registration
         }
         try rates.register(call)
-        let hash = try await hasher.hash(given.password.text, lane: rates.address(of: call).lane)
+        let hash = try await hasher.hash(given.password.text, flow: rates.address(of: call).flow)
         let (session, token) = NewSession.make(given.device, limits)
         let made = try await store.register(
             user: .make(), username: given.username.text, key: given.username.key, name: given.name.text,
@@ -39,12 +39,12 @@ extension API {
         case .code(let given):
             let (session, token) = NewSession.make(given.device, limits)
             let attempt = SignInAttempt(way: .code, account: given.email.key, address: address)
-            let made = try await signIns.run(attempt) { try await logIn(given, session: session, lane: attempt.lane) }
+            let made = try await signIns.run(attempt) { try await logIn(given, session: session, flow: attempt.flow) }
             return signedIn(made, token)
         case .password(let given):
             let (session, token) = NewSession.make(given.device, limits)
             let attempt = SignInAttempt(way: .password, account: given.username.lowercased(), address: address)
-            let made = try await signIns.run(attempt) { try await logIn(given, session: session, lane: attempt.lane) }
+            let made = try await signIns.run(attempt) { try await logIn(given, session: session, flow: attempt.flow) }
             return signedIn(made, token)
         case .token(let text, let device):
             let (session, token) = NewSession.make(device, limits)

@@ -62,8 +62,8 @@ final class TransferLine: Sendable {
         self.displaced = displaced
         slots = Slots(
             SlotLimits(
-                slotCount: countMax, waitingCountMax: 4 * countMax, laneSlotCount: accountCountMax,
-                laneWaitingCountMax: 4 * accountCountMax))
+                slotCount: countMax, waitingCountMax: 4 * countMax, flowSlotCount: accountCountMax,
+                flowWaitingCountMax: 4 * accountCountMax))
     }
 
     /// How many transfers run and how many wait.
@@ -76,7 +76,7 @@ final class TransferLine: Sendable {
             return add(try await slots.hold(user, within: Self.waitMax), user, address)
         } catch SlotRefusal.full {
             throw nodeFull
-        } catch SlotRefusal.laneFull {
+        } catch SlotRefusal.flowFull {
             throw accountFull
         } catch SlotRefusal.late {
             throw state.withLock { $0.holders.count(of: user) } < accountCountMax ? nodeFull : accountFull

@@ -25,8 +25,8 @@ package final class AccountReads: Sendable {
         self.waitMax = waitMax
         slots = Slots(
             SlotLimits(
-                slotCount: .max, waitingCountMax: .max, laneSlotCount: runningCountMax,
-                laneWaitingCountMax: Self.waitingCountMax))
+                slotCount: .max, waitingCountMax: .max, flowSlotCount: runningCountMax,
+                flowWaitingCountMax: Self.waitingCountMax))
     }
 
     /// The number of reads that wait, of all accounts.

@@ -20,8 +20,8 @@ struct SearchSlots: Sendable {
         self.accountCountMax = accountCountMax
         slots = Slots(
             SlotLimits(
-                slotCount: accountCountMax + 1, waitingCountMax: Self.waitingCountMax, laneSlotCount: accountCountMax,
-                laneWaitingCountMax: Self.accountWaitingCountMax))
+                slotCount: accountCountMax + 1, waitingCountMax: Self.waitingCountMax, flowSlotCount: accountCountMax,
+                flowWaitingCountMax: Self.accountWaitingCountMax))
     }
 
     /// Searches in line.
@@ -33,7 +33,7 @@ struct SearchSlots: Sendable {
     func run<Value: Sendable>(by user: UserID, _ body: () async throws -> Value) async throws -> Value {
         do {
             try await slots.enter(user)
-        } catch SlotRefusal.laneFull {
+        } catch SlotRefusal.flowFull {
             throw Problem(
                 .rateLimited,
                 "At most \(accountCountMax) searches of an account run at once. Wait for their answers, then retry.",

@@ -19,13 +19,13 @@ struct SignInAttempt: Sendable {
     /// Nil if the connection has no address.
     let address: IPAddress?
 
-    /// The lane of the password hasher's queue.
-    var lane: String { address.lane }
+    /// The flow of the password hasher's queue.
+    var flow: String { address.flow }
 }
 
 extension IPAddress? {
-    /// The lane of the password hasher's queue for a client at this address.
-    var lane: String { map { "\($0)" } ?? "unknown" }
+    /// The flow of the password hasher's queue for a client at this address.
+    var flow: String { map { "\($0)" } ?? "unknown" }
 }
 
 /// Lets attempts to sign in run, or refuses them with `rate_limited`. From any thread.
@@ -43,8 +43,8 @@ package final class SignInLimits: Sendable {
         self.rates = rates
         self.limits = limits
         self.logger = logger
-        accounts = Slots(.perLane(limits.accountSignInCountMax))
-        addresses = Slots(.perLane(limits.addressSignInCountMax))
+        accounts = Slots(.perFlow(limits.accountSignInCountMax))
+        addresses = Slots(.perFlow(limits.addressSignInCountMax))
     }
 
     /// Runs an attempt. The limit on concurrent attempts always applies, even without rate limits: each attempt hashes
@@ -123,8 +123,8 @@ extension Problem {
 }
 
 extension SlotLimits {
-    /// Bounds each lane alone. Nothing waits.
-    fileprivate static func perLane(_ slotCount: Int) -> SlotLimits {
-        SlotLimits(slotCount: .max, waitingCountMax: 0, laneSlotCount: slotCount, laneWaitingCountMax: 0)
+    /// Bounds each flow alone. Nothing waits.
+    fileprivate static func perFlow(_ slotCount: Int) -> SlotLimits {
+        SlotLimits(slotCount: .max, waitingCountMax: 0, flowSlotCount: slotCount, flowWaitingCountMax: 0)
     }
 }

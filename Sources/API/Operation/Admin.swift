@@ -35,7 +35,7 @@ extension API {
     private func createUser(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let new = try await call.fields { fields in try NewUser(&fields) }
         var hash: String?
-        if let password = new.password { hash = try await hasher.hash(password.text, lane: "admin") }
+        if let password = new.password { hash = try await hasher.hash(password.text, flow: "admin") }
         let user = try await store.createUser(
             .make(), username: new.username?.text, key: new.username?.key, name: new.name.text,
             words: new.name.directoryWords(with: new.username), passwordHash: hash, isBot: new.kind == .bot, by: actor)

@@ -1,10 +1,10 @@
+import Archives
 // GET /v1/admin/export: everything, or the part of an account, a thread or a time span, as an archive.
 import Basics
 import Domain
 import Logging
 import NIOCore
 import Store
-import Transfer
 import Transport
 
 /// What exports need of the node besides the API's own parts.

@@ -1,10 +1,10 @@
+import Archives
 // POST /v1/admin/import: an archive becomes threads, members and messages, all at once.
 import Domain
 import HTTPTypes
 import NIOCore
 import Store
 import Synchronization
-import Transfer
 import Transport
 
 /// What imports need besides the database.

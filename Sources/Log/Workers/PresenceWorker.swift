@@ -25,7 +25,7 @@ package final class PresenceWorker: Sendable {
     package let failures = Counter()
     private let publishing: Worker
     private let recording: Worker
-    private let outbox = Mutex(PassingOutbox())
+    private let queue = Mutex(PassingQueue())
     private let seal: Mutex<PassingSeal>
     /// How far the database's clock is ahead of this node's, as the last heartbeat found.
     private let clockMicros: Atomic<Int64>
@@ -50,12 +50,12 @@ package final class PresenceWorker: Sendable {
     }
 
     /// Adds a typing event. It is published within 250 ms, at most once a second for a user and thread.
-    package func add(typing event: PassingEvent) { outbox.withLock { $0.add(event, isTyping: true) } }
+    package func add(typing event: PassingEvent) { queue.withLock { $0.add(event, isTyping: true) } }
 
     /// Adds changes of users' presence.
     package func add(presence events: [PassingEvent]) {
-        outbox.withLock { outbox in
-            for event in events { outbox.add(event, isTyping: false) }
+        queue.withLock { queue in
+            for event in events { queue.add(event, isTyping: false) }
         }
     }
 
@@ -94,7 +94,7 @@ package final class PresenceWorker: Sendable {
     private static func difference(from now: Timestamp) -> Int64 { now.microsSince1970 - nodeMicros }
 
     private func publish() async throws {
-        let events = outbox.withLock { $0.take() }
+        let events = queue.withLock { $0.take() }
         guard !events.isEmpty else { return }
         hub.pass(events)
         let now = now

@@ -86,7 +86,7 @@ package struct AdminCommand: Sendable {
             // A file, because everyone on the machine can see a flag.
             let line = try String(contentsOfFile: path, encoding: .utf8).prefix { !$0.isNewline }
             let password = try Self.read("--password-file") { () throws(Invalid) in try Password(text: String(line)) }
-            hash = try await settings.makePasswordHasher().hash(password.text, lane: "admin")
+            hash = try await settings.makePasswordHasher().hash(password.text, flow: "admin")
         }
         return try await store.createUser(
             .make(), username: username?.text, key: username?.key, name: name.text,

@@ -29,11 +29,11 @@ struct AttachmentChecker: Sendable {
     private final class State: Sendable {
         /// What the requests pass to the tasks of `run`.
         let work = AsyncStream.makeStream(of: Work.self, bufferingPolicy: .bufferingOldest(lineCountMax))
-        /// A lane for each account, and one for leftovers, whose owners are not known before they are claimed.
+        /// A flow for each account, and one for leftovers, whose owners are not known before they are claimed.
         let slots = Slots<UserID?>(
             SlotLimits(
-                slotCount: countMax, waitingCountMax: lineCountMax, laneSlotCount: accountCountMax,
-                laneWaitingCountMax: accountLineCountMax))
+                slotCount: countMax, waitingCountMax: lineCountMax, flowSlotCount: accountCountMax,
+                flowWaitingCountMax: accountLineCountMax))
         /// Whether a search for leftovers waits.
         let looksForLeftovers = Atomic(false)
     }
@@ -110,13 +110,13 @@ struct AttachmentChecker: Sendable {
         }
     }
 
-    /// Waits for a slot of the lane. Returns false if there is no place in the line: the upload is found later.
+    /// Waits for a slot of the flow. Returns false if there is no place in the line: the upload is found later.
     private func attempt(
-        _ lane: UserID?, _ claim: (_ leaseSeconds: Int) async throws -> AttachmentJob?
+        _ flow: UserID?, _ claim: (_ leaseSeconds: Int) async throws -> AttachmentJob?
     ) async throws -> Bool {
         let slot: HeldSlot
         do {
-            slot = try await state.slots.hold(lane)
+            slot = try await state.slots.hold(flow)
         } catch is SlotRefusal {
             return false
         }

@@ -9,7 +9,7 @@ import Workers
 /// dead one. While the store is away, attachments stay in PostgreSQL, and clients notice nothing.
 struct ObjectMover: Sendable {
     /// Attachments under way at once.
-    private static let laneCount = 2
+    private static let moverCount = 2
     /// Between checks for attachments to move. A check costs an index probe.
     private static let interval = Duration.seconds(1)
     /// The pause after a failure. It doubles with each further one.
@@ -26,7 +26,7 @@ struct ObjectMover: Sendable {
         let worker = Worker(
             "claiming attachments to move", every: Self.interval, failures: metrics.moveFailures, logger: logger)
         try await withThrowingDiscardingTaskGroup { group in
-            for _ in 0..<Self.laneCount {
+            for _ in 0..<Self.moverCount {
                 group.addTask {
                     var backoff = Backoff(first: Self.retryFirst, cap: Self.retryCap)
                     try await worker.run {

@@ -17,8 +17,8 @@ import Workers
 /// Each attempt makes its code just before sending, so only the code's hash is ever stored. If a relay's acceptance is
 /// lost on the way, the mail is sent once more with another code: SMTP has no way to ask.
 struct MailWorker: Sendable {
-    /// The name of the mailed codes' lane in the password hasher's queue.
-    private static let hashLane = "mail"
+    /// The name of the mailed codes' flow in the password hasher's queue.
+    private static let hashFlow = "mail"
     /// Mails on their way at once. More would hash more than a small machine has cores for.
     private static let laneCount = 4
     /// Between checks for a mail that another node left, or that is due again. A check costs an index probe.
@@ -101,7 +101,7 @@ struct MailWorker: Sendable {
             case .withheld:
                 metrics.handled.add()
                 // Hashes a dummy code, so that timing doesn't reveal whether an account exists.
-                try await hasher.dummyVerify(OneTimeCode.random().text, lane: Self.hashLane)
+                try await hasher.dummyVerify(OneTimeCode.random().text, flow: Self.hashFlow)
             case .send(let mail):
                 // Others may be due, for the other lanes.
                 wake()
@@ -127,7 +127,7 @@ struct MailWorker: Sendable {
     private func prepare(_ mail: ClaimedMail) async throws -> MailDelivery? {
         do {
             let code = OneTimeCode.random()
-            let hash = try await hasher.hash(code.text, lane: Self.hashLane)
+            let hash = try await hasher.hash(code.text, flow: Self.hashFlow)
             let now = UnixTime.now
             guard let message = CodeMail(appName: appName, from: from, mail: mail, code: code).message(time: now),
                 try await store.putCode(mail, hash: hash, leaseSeconds: Self.leaseSeconds)

@@ -1,7 +1,7 @@
+import Archives
 // Drops imports that were abandoned.
 import Logging
 import Store
-import Transfer
 import Workers
 
 /// Runs on every node. Each call drops one import and skips imports that are at work.

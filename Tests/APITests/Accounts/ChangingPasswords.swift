@@ -78,7 +78,7 @@ struct ChangingPasswords {
     func rehashes() async throws {
         let ann = try await Person.make("Ann")
         let database = try await TestNode.shared().database
-        let old = try await PasswordHasher(cost: ScryptCost(logN: 5, r: 8, p: 1)).hash("long enough", lane: "test")
+        let old = try await PasswordHasher(cost: ScryptCost(logN: 5, r: 8, p: 1)).hash("long enough", flow: "test")
         _ = try await Psql.run(
             "update users set password_hash = '\(old)' where id = '\(ann.id)'", conninfo: database)
         func cost() async throws -> String {

@@ -62,7 +62,7 @@ struct WaitingForThePolicy {
     }
 
     @Test("are asked about four at a time of an account, while those of others are asked about at once")
-    func lanes() async throws {
+    func flows() async throws {
         let gate = gate()
         try await withThrowingTaskGroup(of: PolicyVerdict.Action?.self) { group in
             defer { policy.end() }

@@ -120,23 +120,23 @@ struct PassingEvents {
         #expect(state.takePresence().came == [ann])
     }
 
-    // MARK: The outbox
+    // MARK: The queue
 
     @Test("are published once a second for one user in one thread, and only the last one")
     func coalesces() {
-        var outbox = PassingOutbox()
-        outbox.add(event(ann, "1"), isTyping: true)
-        outbox.add(event(ann, "2"), isTyping: true)
-        outbox.add(event(ben, "3"), isTyping: true)
-        outbox.add(event(ann, "4"), isTyping: false)
-        #expect(outbox.take() == [event(ann, "2"), event(ben, "3"), event(ann, "4")])
-        outbox.add(event(ann, "5"), isTyping: true)
-        outbox.add(event(ann, "6", in: [ThreadID.make()]), isTyping: true)
-        #expect(outbox.take().map(\.body) == [event(ann, "6").body])
-        for _ in 2..<PassingOutbox.spacing { #expect(outbox.take().isEmpty) }
-        #expect(outbox.take() == [event(ann, "5")])
-        for _ in 0..<PassingOutbox.countMax + 100 { outbox.add(event(UserID.make()), isTyping: true) }
-        #expect(outbox.take().count == PassingOutbox.countMax)
+        var queue = PassingQueue()
+        queue.add(event(ann, "1"), isTyping: true)
+        queue.add(event(ann, "2"), isTyping: true)
+        queue.add(event(ben, "3"), isTyping: true)
+        queue.add(event(ann, "4"), isTyping: false)
+        #expect(queue.take() == [event(ann, "2"), event(ben, "3"), event(ann, "4")])
+        queue.add(event(ann, "5"), isTyping: true)
+        queue.add(event(ann, "6", in: [ThreadID.make()]), isTyping: true)
+        #expect(queue.take().map(\.body) == [event(ann, "6").body])
+        for _ in 2..<PassingQueue.spacing { #expect(queue.take().isEmpty) }
+        #expect(queue.take() == [event(ann, "5")])
+        for _ in 0..<PassingQueue.countMax + 100 { queue.add(event(UserID.make()), isTyping: true) }
+        #expect(queue.take().count == PassingQueue.countMax)
     }
 
     @Test("fit into payloads of less than 8,000 bytes, and unpack to the same events")

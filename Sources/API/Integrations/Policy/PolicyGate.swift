@@ -7,7 +7,7 @@ import Telemetry
 
 /// The policy of a node. From any thread.
 ///
-/// Questions wait in a line of the node with a lane for each account. The wait is not the policy's: its time begins when
+/// Questions wait in a line of the node with a flow for each account. The wait is not the policy's: its time begins when
 /// the question is sent, and only a question that was sent can fail.
 package final class PolicyGate: Sendable {
     /// Sends a question. Returns whatever the policy answers.
@@ -22,8 +22,8 @@ package final class PolicyGate: Sendable {
     private let slots = Slots<UserID>(
         SlotLimits(
             slotCount: PolicyLimits.inFlightCountMax, waitingCountMax: PolicyLimits.waitingCountMax,
-            laneSlotCount: PolicyLimits.accountInFlightCountMax,
-            laneWaitingCountMax: PolicyLimits.accountWaitingCountMax))
+            flowSlotCount: PolicyLimits.accountInFlightCountMax,
+            flowWaitingCountMax: PolicyLimits.accountWaitingCountMax))
     private let waitMax: Duration
 
     /// - Parameters:

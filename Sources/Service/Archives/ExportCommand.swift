@@ -1,12 +1,12 @@
 // `parley export`: writes an archive to standard output.
 import API
+import Archives
 import Domain
 import Linux
 import Logging
 import Postgres
 import ServiceConfiguration
 import Store
-import Transfer
 
 package enum ExportCommand {
     private static let transferCountMax = 4

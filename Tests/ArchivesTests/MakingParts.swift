@@ -1,9 +1,9 @@
+import Archives
 // How the bytes of an archive become parts, whatever pieces they arrive in.
 import Domain
 import Store
 import TestSupport
 import Testing
-import Transfer
 
 @Suite("Parts of an archive", .timeLimit(.minutes(1)))
 struct MakingParts {

@@ -1,7 +1,7 @@
+import Archives
 // Lines of the database as lines of an archive.
 import Domain
 import Testing
-import Transfer
 
 @Suite("Writing lines of archives", .timeLimit(.minutes(1)))
 struct WritingLines {

@@ -1,7 +1,7 @@
+import Archives
 // The last line of an archive.
 import Cryptography
 import Testing
-import Transfer
 
 @Suite("The last line of an archive", .timeLimit(.minutes(1)))
 struct LastLine {

@@ -2,8 +2,8 @@
 import Domain
 
 /// Events to publish next. Of several events of one user in one place only the last is published, at most once a
-/// second. When the outbox is full, further events are lost; events that are not stored may be.
-struct PassingOutbox {
+/// second. When the queue is full, further events are lost; events that are not stored may be.
+struct PassingQueue {
     /// A user who types in a thread, or a user's presence.
     private struct Key: Hashable {
         let user: UserID

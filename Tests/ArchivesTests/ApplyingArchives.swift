@@ -1,3 +1,4 @@
+import Archives
 // What an import writes to the database, table by table.
 import Domain
 import Logging
@@ -5,7 +6,6 @@ import Postgres
 import Store
 import TestSupport
 import Testing
-import Transfer
 
 @Suite("An archive in the database", .timeLimit(.minutes(1)))
 struct ApplyingArchives {

@@ -1,10 +1,10 @@
+import Archives
 // What single lines of archives say, and what is refused with the number of the line.
 import Basics
 import Domain
 import Store
 import TestSupport
 import Testing
-import Transfer
 
 @Suite("Lines of an archive", .timeLimit(.minutes(1)))
 struct ReadingLines {

@@ -1,3 +1,4 @@
+import Archives
 // `parley import`: reads an archive into the database, and continues where an interrupted run ended.
 import Cryptography
 import Domain
@@ -7,7 +8,6 @@ import Logging
 import Postgres
 import ServiceConfiguration
 import Store
-import Transfer
 
 /// One run of the command. All its state is in the database, by the SHA-256 of the file.
 package struct ImportCommand: Sendable {
