@@ -1,4 +1,4 @@
-// Metrics of the log's parts. Each part owns its metrics and writes them without a lock.
+// Metrics of the log's components. Each component owns its metrics and writes them without a lock.
 import Telemetry
 
 /// One stream of batched writes.

@@ -1,4 +1,4 @@
-// A value that is made after the parts that read it.
+// A value that is made after the components that read it.
 import Synchronization
 
 /// Nil until `set` is called. From any thread.

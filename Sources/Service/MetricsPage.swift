@@ -3,15 +3,15 @@ import ServiceConfiguration
 import Telemetry
 import Workers
 
-/// The node's metrics, each written by the part that counts it.
+/// The node's metrics, each written by the component that counts it.
 struct MetricsPage: Sendable {
-    let parts: [Part]
+    let components: [Component]
 
     /// Reads /proc, among others: may block for milliseconds.
     func text() -> MetricsText {
         var text = MetricsText()
         text.gauge("parley_build_info", "The running version.", [([("version", Invocation.version)], 1)])
-        parts.writeMetrics(to: &text)
+        components.writeMetrics(to: &text)
         ProcessMetrics.read()?.write(to: &text)
         return text
     }

@@ -4,7 +4,7 @@ import UnixSignals
 
 extension Node {
     /// First fails the readiness check, then ends the waiting polls, then answers the other requests, then writes what
-    /// they left behind. The parts still run: alerts, mail and the tail end after this.
+    /// they left behind. The components still run: alerts, mail and the tail end after this.
     func drain(_ server: HTTPServer, _ signal: UnixSignal) async {
         let drain = Duration.seconds(settings.drainSeconds)
         // A load balancer must see the failing readiness check before connections are refused. At a terminal (SIGINT)

@@ -34,8 +34,8 @@ extension Node {
         let server = try await listen()
         let metricsServer = try await listenForScrapers()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // The parts run until the last request is answered. Then they are cancelled.
-            for case let run? in parts.map(\.run) { group.addTask { try await run() } }
+            // The components run until the last request is answered. Then they are cancelled.
+            for case let run? in components.map(\.run) { group.addTask { try await run() } }
             group.addTask { try await announceWhenFresh(server) }
             group.addTask {
                 for await signal in signals {

@@ -1,5 +1,6 @@
-// One node of the service: its parts, put together in one place for `parley serve` and for the tests.
+// One node of the service: its components, put together in one place for `parley serve` and for the tests.
 import API
+import Archives
 import Credentials
 import DelegatedTokens
 import Domain
@@ -8,31 +9,31 @@ import Logging
 import Push
 import ServiceConfiguration
 import Store
-import Archives
 import Transport
 import WebClient
 import Workers
 
-/// The parts of a node. Each is listed once, in `parts`; running, metrics and failure counts follow from that list.
+/// The components of a node. Each is listed once, in `components`. Running, metrics and failure counts follow from that
+/// list.
 package struct Node: Sendable {
     let settings: Settings
     let logger: Logger
     package let store: Store
-    let log: LogParts<SendWaiter>
+    let log: LogComponents<SendWaiter>
     let changes: ChangesFeed
     let api: API
     let sync: SyncEndpoint
     let proxies: TrustedProxies
     let tls: TLSIdentity?
     /// Dependencies first.
-    package let parts: [Part]
+    package let components: [Component]
     let metrics: MetricsPage
     /// The public key that browsers subscribe with.
     package let webPushKey: String
     let server: Later<HTTPServer>
     let isClosing: Flag
 
-    /// Puts the parts together. Nothing runs and nothing listens yet.
+    /// Puts the components together. Nothing runs and nothing listens yet.
     ///
     /// - Parameters:
     ///   - pools: the connections to `database`.
@@ -60,7 +61,7 @@ package struct Node: Sendable {
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchIndexer.configure(settings.searchConfiguration, store)
         let devicesWentAway = Flag()
-        let log = try await LogParts(
+        let log = try await LogComponents(
             store, listener: { NotificationListener(database.listenSettings, channel: $0, logger: logger) },
             sessions: SessionCache(store, idleDays: settings.sessionIdleDays), limits: settings.hubLimits,
             logger: logger, devicesWentAway: { devicesWentAway.set() }, send: SyncEndpoint.send,
@@ -74,40 +75,44 @@ package struct Node: Sendable {
         let (requests, streams, hooks) = (RequestMetrics(), StreamMetrics(), HookMetrics())
         let (server, isClosing) = (Later<HTTPServer>(), Flag())
 
-        var parts = Self.databaseParts(database, pools, logger: logger) + log.parts
-        parts += [
-            Part("http", metrics: { server.value?.statistics.write(to: &$0) }),
-            Part("requests", metrics: requests.write),
-            Part("streams", metrics: streams.write),
-            Part("hooks", metrics: hooks.write),
-            Part("policy", metrics: policyMetrics.write),
-            Part("rateLimits", metrics: rates.write),
-            Part("accountReads", metrics: reads.write),
-            Part("signIns", metrics: signIns.write),
-            Part("passwordHasher", metrics: hasher.writeMetrics),
-            Part("tls", of: tls) { try await $0.follow(logger: logger) },
-            Part("delegatedTokenKeys", of: keys) { try await $0.run() },
-            Part("mail", of: mail, failures: [mailMetrics.failures], metrics: mailMetrics.write) { try await $0.run() },
-            Part("alertDispatcher", failures: alerts.failures, metrics: alertMetrics.write, run: alerts.run),
-            Part("webhooks", failures: [webhookMetrics.failures], metrics: webhookMetrics.write, run: webhooks.run),
+        var components = Self.databaseComponents(database, pools, logger: logger) + log.components
+        components += [
+            Component("http", metrics: { server.value?.statistics.write(to: &$0) }),
+            Component("requests", metrics: requests.write),
+            Component("streams", metrics: streams.write),
+            Component("hooks", metrics: hooks.write),
+            Component("policy", metrics: policyMetrics.write),
+            Component("rateLimits", metrics: rates.write),
+            Component("accountReads", metrics: reads.write),
+            Component("signIns", metrics: signIns.write),
+            Component("passwordHasher", metrics: hasher.writeMetrics),
+            Component("tls", of: tls) { try await $0.follow(logger: logger) },
+            Component("delegatedTokenKeys", of: keys) { try await $0.run() },
+            Component("mail", of: mail, failures: [mailMetrics.failures], metrics: mailMetrics.write) {
+                try await $0.run()
+            },
+            Component("alertDispatcher", failures: alerts.failures, metrics: alertMetrics.write, run: alerts.run),
+            Component(
+                "webhooks", failures: [webhookMetrics.failures], metrics: webhookMetrics.write, run: webhooks.run),
             Self.alertPlanner(settings, store, log, devicesWentAway, wake: alerts.wake, logger: logger),
         ]
         let imports = ImportMetrics()
-        parts += Self.maintenanceParts(settings, database, store, log, imports: imports, logger: logger)
-        parts += Self.outboxParts(settings, store, logger: logger)
-        parts.append(Self.commandPart(settings, store, logger: logger))
-        let attachments = try Self.attachmentParts(settings, store, rates, logger: logger)
-        parts += attachments.parts
+        components += Self.maintenanceComponents(settings, database, store, log, imports: imports, logger: logger)
+        components += Self.outboxComponents(settings, store, logger: logger)
+        components.append(Self.commandComponent(settings, store, logger: logger))
+        let attachments = try Self.attachmentComponents(settings, store, rates, logger: logger)
+        components += attachments.components
         let changesMetrics = ChangesMetrics()
         changes = ChangesFeed(store: store, hub: log.hub, metrics: changesMetrics)
         let consumerLag = ConsumerLag(store: store, metrics: changesMetrics, logger: logger)
-        parts.append(
-            Part("changes", failures: [changesMetrics.failures], metrics: changesMetrics.write, run: consumerLag.run))
+        components.append(
+            Component(
+                "changes", failures: [changesMetrics.failures], metrics: changesMetrics.write, run: consumerLag.run))
         let exports = ExportServices(metrics: ExportMetrics()) { [direct = database.listenSettings] scope in
             ArchiveReader(direct, scope, logger: logger)
         }
-        parts.append(Part("exports", metrics: exports.metrics.write))
-        let metrics = MetricsPage(parts: parts)
+        components.append(Component("exports", metrics: exports.metrics.write))
+        let metrics = MetricsPage(components: components)
 
         let authenticator = Authenticator(sessions: log.sessions, rates: rates) {
             log.tail.isFresh(within: .seconds(1))
@@ -134,7 +139,7 @@ package struct Node: Sendable {
         sync = SyncEndpoint(
             authenticator: authenticator, hub: log.hub, store: store, reads: reads, catchUp: log.tail.catchUp,
             streams: streams, logger: logger)
-        (self.settings, self.logger, self.store, self.log, self.parts) = (settings, logger, store, log, parts)
+        (self.settings, self.logger, self.store, self.log, self.components) = (settings, logger, store, log, components)
         (self.proxies, self.tls, self.metrics) = (proxies, tls, metrics)
         (webPushKey, self.server, self.isClosing) = (pushKeys.publicText, server, isClosing)
     }

@@ -64,7 +64,7 @@ extension Store {
 struct LogNode: Sendable {
     let client: PostgresClient
     let store: Store
-    private let log: LogParts<MessageWaiter>
+    private let log: LogComponents<MessageWaiter>
 
     var writer: Writer<MessageWaiter> { log.writer }
     var hub: Hub { log.hub }
@@ -78,7 +78,7 @@ struct LogNode: Sendable {
         let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
         client = PostgresClient(settings, logger: logger)
         store = Store(client)
-        log = try await LogParts(
+        log = try await LogComponents(
             store, listener: { NotificationListener(settings, channel: $0, logger: logger) }, channel: channel,
             sessions: SessionCache(store), limits: limits, logger: logger,
             send: { wakes in
@@ -99,9 +99,9 @@ struct LogNode: Sendable {
                 return nil
             }
             // The tests report devices and receipts themselves.
-            for part in log.parts where ["tail", "hub"].contains(part.name) {
+            for component in log.components where ["tail", "hub"].contains(component.name) {
                 group.addTask {
-                    try await part.run?(); return nil
+                    try await component.run?(); return nil
                 }
             }
             group.addTask { try await body() }

@@ -63,8 +63,8 @@ struct TestNode: Sendable {
         // The workers run until the process ends, because the suites that share the node run in any order.
         _ = Task {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for part in node.parts where Self.running.contains(part.name) {
-                    if let run = part.run { group.addTask { try await run() } }
+                for component in node.components where Self.running.contains(component.name) {
+                    if let run = component.run { group.addTask { try await run() } }
                 }
                 try await group.waitForAll()
             }

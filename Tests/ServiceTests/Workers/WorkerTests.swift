@@ -135,16 +135,16 @@ struct WorkerTests {
         #expect(worker.failures.value == 1)
     }
 
-    @Test("shows its failures by its name, with those of the other parts")
+    @Test("shows its failures by its name, with those of the other components")
     func metrics() {
         let (one, two) = (Counter(), Counter())
         one.add(2)
         two.add()
-        let parts = [
-            Part("mail", failures: [one]), Part("alerts", failures: [one, two]), Part("hub"),
+        let components = [
+            Component("mail", failures: [one]), Component("alerts", failures: [one, two]), Component("hub"),
         ]
         var text = MetricsText()
-        parts.writeMetrics(to: &text)
+        components.writeMetrics(to: &text)
         let samples = text.text.split(separator: "\n").filter { !$0.hasPrefix("#") }
         #expect(
             samples == [

@@ -1,16 +1,16 @@
-// One entry in the list of a node's parts.
+// One entry in the list of a node's components.
 import Telemetry
 
-/// A part of a node: what it counts, and what runs for as long as the node does. A node lists its parts once,
+/// A component of a node: what it counts, and what runs for as long as the node does. A node lists its components once,
 /// dependencies first. Running, metrics and failure counts all follow from that list.
-package struct Part: Sendable {
-    /// Letters only: it is the `worker` label of the part's failures.
+package struct Component: Sendable {
+    /// Letters only: it is the `worker` label of the component's failures.
     package let name: String
-    /// Calls that failed and were retried. Empty for a part that can't fail.
+    /// Calls that failed and were retried. Empty for a component that can't fail.
     package let failures: [Counter]
-    /// Appends what the part counts to `/metrics`.
+    /// Appends what the component counts to `/metrics`.
     package let writeMetrics: @Sendable (inout MetricsText) -> Void
-    /// Runs until cancelled. Nil for a part that only counts.
+    /// Runs until cancelled. Nil for a component that only counts.
     package let run: (@Sendable () async throws -> Void)?
 
     package init(
@@ -24,7 +24,7 @@ package struct Part: Sendable {
         self.run = run
     }
 
-    /// A part that runs only where settings have it.
+    /// A component that runs only where settings have it.
     package init<Value: Sendable>(
         _ name: String, of value: Value?, failures: [Counter] = [],
         metrics: @escaping @Sendable (inout MetricsText) -> Void = { _ in },
@@ -38,16 +38,16 @@ package struct Part: Sendable {
     }
 }
 
-extension [Part] {
-    /// Appends the metrics of all parts, and the failures of each by its name.
+extension [Component] {
+    /// Appends the metrics of all components, and the failures of each by its name.
     package func writeMetrics(to text: inout MetricsText) {
-        for part in self { part.writeMetrics(&text) }
+        for component in self { component.writeMetrics(&text) }
         text.counter(
             "parley_worker_failures_total",
             "Calls of background workers that failed and were retried, by worker. The log has the reasons.",
-            filter { !$0.failures.isEmpty }.map { part in
-                let labels: MetricsText.Labels = [("worker", part.name)]
-                return (labels: labels, value: part.failures.reduce(0) { $0 + $1.value })
+            filter { !$0.failures.isEmpty }.map { component in
+                let labels: MetricsText.Labels = [("worker", component.name)]
+                return (labels: labels, value: component.failures.reduce(0) { $0 + $1.value })
             })
     }
 }

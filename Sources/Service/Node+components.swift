@@ -1,19 +1,19 @@
-// The parts of a node that are made of settings and database alone.
+// The components of a node that are made of settings and database alone.
 import API
+import Archives
 import CommandLineFlags
 import EmbeddedPostgres
 import Log
 import Logging
 import ServiceConfiguration
 import Store
-import Archives
 import Workers
 
 extension Node {
-    static func databaseParts(_ database: Database, _ pools: DatabasePools, logger: Logger) -> [Part] {
+    static func databaseComponents(_ database: Database, _ pools: DatabasePools, logger: Logger) -> [Component] {
         [
-            Part("embeddedPostgres", of: database.embedded) { try await restart($0, logger) },
-            Part("databasePools", metrics: pools.writeMetrics),
+            Component("embeddedPostgres", of: database.embedded) { try await restart($0, logger) },
+            Component("databasePools", metrics: pools.writeMetrics),
         ]
     }
 
@@ -27,19 +27,19 @@ extension Node {
     }
 
     static func alertPlanner(
-        _ settings: Settings, _ store: Store, _ log: LogParts<SendWaiter>, _ devicesWentAway: Flag,
+        _ settings: Settings, _ store: Store, _ log: LogComponents<SendWaiter>, _ devicesWentAway: Flag,
         wake: @escaping @Sendable () -> Void, logger: Logger
-    ) -> Part {
+    ) -> Component {
         let metrics = AlertPlannerMetrics()
         let planner = AlertPlanner(
             store: store, lifeSeconds: settings.pushLifeHours * 3_600, metrics: metrics,
             head: { [hub = log.hub] in hub.head.position }, devicesWentAway: devicesWentAway, wake: wake, logger: logger
         )
-        return Part("alertPlanner", failures: [metrics.failures], metrics: metrics.write, run: planner.run)
+        return Component("alertPlanner", failures: [metrics.failures], metrics: metrics.write, run: planner.run)
     }
 
-    /// The outbox in Parley's own database, and one part for each of the others.
-    static func outboxParts(_ settings: Settings, _ store: Store, logger: Logger) -> [Part] {
+    /// The outbox in Parley's own database, and one component for each of the others.
+    static func outboxComponents(_ settings: Settings, _ store: Store, logger: Logger) -> [Component] {
         let metrics = OutboxMetrics(databaseCount: settings.outboxURLs.count)
         let pump = OutboxPump(store: store, limits: settings.limits, metrics: metrics, logger: logger)
         // The readers log what fails themselves, once. The connections would log each attempt.
@@ -52,20 +52,20 @@ extension Node {
                 place: ConnectionString.redacted(url), store: store, limits: settings.limits, metrics: metrics,
                 logger: logger)
         }
-        return [Part("outbox", failures: [metrics.failures], metrics: metrics.write, run: pump.run)]
-            + readers.map { Part("outboxReader", run: $0.run) }
+        return [Component("outbox", failures: [metrics.failures], metrics: metrics.write, run: pump.run)]
+            + readers.map { Component("outboxReader", run: $0.run) }
     }
 
-    static func commandPart(_ settings: Settings, _ store: Store, logger: Logger) -> Part {
+    static func commandComponent(_ settings: Settings, _ store: Store, logger: Logger) -> Component {
         let metrics = CommandMetrics()
         let worker = CommandWorker(settings, store: store, metrics: metrics, logger: logger)
-        return Part("commands", failures: [metrics.failures], metrics: metrics.write, run: worker.run)
+        return Component("commands", failures: [metrics.failures], metrics: metrics.write, run: worker.run)
     }
 
-    static func maintenanceParts(
-        _ settings: Settings, _ database: Database, _ store: Store, _ log: LogParts<SendWaiter>,
+    static func maintenanceComponents(
+        _ settings: Settings, _ database: Database, _ store: Store, _ log: LogComponents<SendWaiter>,
         imports: ImportMetrics, logger: Logger
-    ) -> [Part] {
+    ) -> [Component] {
         let (logMetrics, search, sessions) = (LogMaintenanceMetrics(), SearchMetrics(), SessionMetrics())
         let (retention, erasure, announcements) = (RetentionMetrics(), ErasureMetrics(), AnnouncementMetrics())
         let (hub, reports, holds) = (log.hub, ReportMetrics(), HoldMetrics())
@@ -85,15 +85,18 @@ extension Node {
         let importSweep = ImportSweep(store: store, metrics: imports, logger: logger)
         let reportCounting = ReportCounting(store: store, metrics: reports, logger: logger)
         return [
-            Part("logMaintenance", failures: [logMetrics.failures], metrics: logMetrics.write, run: maintenance.run),
-            Part("searchIndexer", failures: [search.failures], metrics: search.write, run: indexer.run),
-            Part("sessionSweep", failures: [sessions.failures], metrics: sessions.write, run: sessionSweep.run),
-            Part("retentionSweep", failures: [retention.failures], metrics: retention.write, run: retentionSweep.run),
-            Part("erasureSweep", failures: [erasure.failures], metrics: erasure.write, run: erasureSweep.run),
-            Part("announcements", failures: [announcements.failures], metrics: announcements.write, run: announcer.run),
-            Part("imports", failures: [imports.failures], metrics: imports.write, run: importSweep.run),
-            Part("reportCounting", failures: [reports.failures], metrics: reports.write, run: reportCounting.run),
-            Part("holdSweep", failures: [holds.failures], metrics: holds.write, run: holdSweep.run),
+            Component(
+                "logMaintenance", failures: [logMetrics.failures], metrics: logMetrics.write, run: maintenance.run),
+            Component("searchIndexer", failures: [search.failures], metrics: search.write, run: indexer.run),
+            Component("sessionSweep", failures: [sessions.failures], metrics: sessions.write, run: sessionSweep.run),
+            Component(
+                "retentionSweep", failures: [retention.failures], metrics: retention.write, run: retentionSweep.run),
+            Component("erasureSweep", failures: [erasure.failures], metrics: erasure.write, run: erasureSweep.run),
+            Component(
+                "announcements", failures: [announcements.failures], metrics: announcements.write, run: announcer.run),
+            Component("imports", failures: [imports.failures], metrics: imports.write, run: importSweep.run),
+            Component("reportCounting", failures: [reports.failures], metrics: reports.write, run: reportCounting.run),
+            Component("holdSweep", failures: [holds.failures], metrics: holds.write, run: holdSweep.run),
         ]
     }
 }

@@ -1,4 +1,4 @@
-// The log's parts in one node, put together.
+// The log's components in one node, put together.
 import Domain
 import Logging
 import Store
@@ -6,7 +6,7 @@ import Telemetry
 import Workers
 
 /// All that makes the log real-time in one node. `Service.Node` and the tests' nodes build it here and nowhere else.
-package struct LogParts<Caller: Sendable>: Sendable {
+package struct LogComponents<Caller: Sendable>: Sendable {
     package let sessions: SessionCache
     package let hub: Hub
     package let tail: Tail
@@ -14,7 +14,7 @@ package struct LogParts<Caller: Sendable>: Sendable {
     package let presence: PresenceWorker
     package let devicePolls: DevicePollWorker
     /// Dependencies first.
-    package let parts: [Part]
+    package let components: [Component]
 
     /// - Parameters:
     ///   - listener: makes the listener of a channel. It connects directly to PostgreSQL, since notifications don't
@@ -45,19 +45,19 @@ package struct LogParts<Caller: Sendable>: Sendable {
             node: String(UInt64.random(in: 0...(.max)), radix: 36), hub: hub, store: store, metrics: deviceMetrics,
             wentAway: devicesWentAway, logger: logger)
         let receipts = ReceiptWorker(writer.unpublished, store: store, logger: logger)
-        parts = [
-            Part(
+        components = [
+            Component(
                 "tail", failures: [tail.metrics.failures],
                 metrics: { tail.metrics.write(to: &$0, head: hub.head) }, run: tail.run),
-            Part("hub", metrics: { hub.writeMetrics(to: &$0) }, run: hub.run),
-            Part("writer", metrics: { writer.writeMetrics(to: &$0) }),
-            Part("presence", failures: [presence.failures], run: presence.run),
-            Part(
+            Component("hub", metrics: { hub.writeMetrics(to: &$0) }, run: hub.run),
+            Component("writer", metrics: { writer.writeMetrics(to: &$0) }),
+            Component("presence", failures: [presence.failures], run: presence.run),
+            Component(
                 "deliveredMarks", failures: [deliveryMetrics.failures], metrics: deliveryMetrics.write,
                 run: deliveredMarks.run),
-            Part(
+            Component(
                 "devicePolls", failures: [deviceMetrics.failures], metrics: deviceMetrics.write, run: devicePolls.run),
-            Part("receipts", failures: [receipts.failures], run: receipts.run),
+            Component("receipts", failures: [receipts.failures], run: receipts.run),
         ]
         (self.hub, self.tail, self.writer, self.presence) = (hub, tail, writer, presence)
         self.devicePolls = devicePolls

@@ -1,4 +1,4 @@
-// The parts of a node that use the object store.
+// The components of a node that use the object store.
 import API
 import Logging
 import ObjectStore
@@ -6,11 +6,11 @@ import ServiceConfiguration
 import Store
 import Workers
 
-struct ObjectStoreParts: Sendable {
+struct ObjectStoreComponents: Sendable {
     /// Requests of the workers at once on a node.
     private static let workTransferCountMax = 32
 
-    let parts: [Part]
+    let components: [Component]
     /// Nil where attachments stay in PostgreSQL.
     let access: (any ObjectAccess)?
 
@@ -22,11 +22,11 @@ struct ObjectStoreParts: Sendable {
             ObjectMover(transfer: ObjectTransfer(store: store, objects: $0), metrics: metrics, logger: logger)
         }
         let garbage = objects.map { GarbageWorker(store: store, objects: $0, metrics: metrics, logger: logger) }
-        parts = [
-            Part("objectMover", of: mover, failures: [metrics.moveFailures], metrics: metrics.write) {
+        components = [
+            Component("objectMover", of: mover, failures: [metrics.moveFailures], metrics: metrics.write) {
                 try await $0.run()
             },
-            Part("objectGarbage", of: garbage, failures: [metrics.deletionFailures]) { try await $0.run() },
+            Component("objectGarbage", of: garbage, failures: [metrics.deletionFailures]) { try await $0.run() },
         ]
         // Slow downloads must not keep the workers waiting, so they have connections of their own.
         access = try settings.makeObjectStore(transferCountMax: ObjectDownloads.transferCountMax).map {
