@@ -130,7 +130,7 @@ struct Bots {
         let ann = try await Person.make("Ann")
         let made = try await Self.admin().post("/v1/admin/users", #"{"name":"Mute","kind":"bot"}"#)
         let reader = try await Self.bot("Reader")
-        func held(with bot: String) async throws -> String {
+        func isNeeded(with bot: String) async throws -> String {
             let thread = try await ann.client.post(
                 "/v1/threads", #"{"kind":"group","members":["\#(bot)"],"retention":{"keep":"until_delivered"}}"#
             ).string("id")
@@ -139,13 +139,13 @@ struct Bots {
                 """
                 select receipt_deliver(array['\(ann.id)']::uuid[], array['\(thread)']::uuid[], array[log_head()],
                     array(select id from sessions where user_id = '\(ann.id)'));
-                select undelivered_is_held('\(thread)', m.pos, m.seq, m.created_at, now() - interval '30 days')
+                select undelivered_is_needed('\(thread)', m.pos, m.seq, m.created_at, now() - interval '30 days')
                 from messages m where m.thread_id = '\(thread)' and m.payload is not null
                 """
             ).split(separator: "\n").last.map { String($0) } ?? ""
         }
-        #expect(try await held(with: made.string("id")) == "f")
-        #expect(try await held(with: reader.id) == "t")
+        #expect(try await isNeeded(with: made.string("id")) == "f")
+        #expect(try await isNeeded(with: reader.id) == "t")
     }
 
     @Test("become owner only if nobody else is left")

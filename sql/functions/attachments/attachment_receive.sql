@@ -1,5 +1,5 @@
 -- Which devices have the files of messages that are kept until they are delivered. Such a message first waits for
--- devices that lack it (undelivered_is_held), then here for devices that lack one of its files.
+-- devices that lack it (undelivered_is_needed), then here for devices that lack one of its files.
 
 -- Records that a device has the whole file, if a message waits for that.
 -- Fails: as attachment_of.
@@ -29,9 +29,9 @@ begin
 end $$;
 
 -- Returns: whether a device still needs a file of the message `p_seq`, whose content was written at `p_at`. Devices
--- count as in undelivered_is_held, but for those of the sender. A member who has only devices that signed in later
+-- count as in undelivered_is_needed, but for those of the sender. A member who has only devices that signed in later
 -- needs it until one of them has received it.
-create or replace function attachment_is_held(p_thread uuid, p_seq bigint, p_at timestamptz, p_silent timestamptz)
+create or replace function attachment_is_needed(p_thread uuid, p_seq bigint, p_at timestamptz, p_silent timestamptz)
 returns boolean
 language plpgsql stable as $$
 declare
@@ -80,7 +80,7 @@ begin
     v_free := array(
         select f.seq from undelivered_files f where f.thread_id = p_thread order by f.seq limit 5000);
     v_free := array(select f.seq from undelivered_files f where f.thread_id = p_thread and f.seq = any (v_free)
-        and not attachment_is_held(p_thread, f.seq, f.at, p_silent));
+        and not attachment_is_needed(p_thread, f.seq, f.at, p_silent));
     p_seqs := array(select s.seq from unnest(p_seqs) s (seq)
         where not exists (select from undelivered_files f where f.thread_id = p_thread and f.seq = s.seq));
     delete from undelivered_files f where f.thread_id = p_thread and f.seq = any (v_free);

@@ -82,7 +82,7 @@ begin
     ), sent as (
         update push_jobs j set attempt = j.attempt + 1, due_at = p_now + make_interval(secs => p_lease_s)
         where j.ctid = any (array(select g.place from judged g where g.outcome = 'send'))
-    ), held as (
+    ), deferred as (
         update push_jobs j set due_at = 'infinity'
         where j.ctid = any (array(select g.place from judged g where g.outcome = 'polling'))
     ), dropped as (

@@ -74,7 +74,7 @@ end $$;
 -- `p_at`. Devices that signed in later, members who were invited or joined later, and devices not used since
 -- `p_silent` do not count. A member without any such device needs it until one device has received it. A bot without
 -- any needs nothing: it may only ever send.
-create or replace function undelivered_is_held(p_thread uuid, p_pos bigint, p_seq bigint, p_at timestamptz, p_silent timestamptz)
+create or replace function undelivered_is_needed(p_thread uuid, p_pos bigint, p_seq bigint, p_at timestamptz, p_silent timestamptz)
 returns boolean
 language plpgsql stable as $$
 begin
@@ -103,7 +103,7 @@ begin
     while v_low < v_high loop
         -- The first one first: usually it is still needed, and the search ends here.
         v_middle := case v_low when 0 then 1 else (v_low + v_high + 1) / 2 end;
-        if undelivered_is_held(p_thread, v_waiting[v_middle].pos,
+        if undelivered_is_needed(p_thread, v_waiting[v_middle].pos,
             (select max(w.seq) from unnest(v_waiting[:v_middle]) w), v_waiting[v_middle].at, p_silent) then
             v_high := v_middle - 1;
         else
