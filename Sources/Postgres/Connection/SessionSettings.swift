@@ -2,7 +2,7 @@
 
 /// The timeouts and other settings that statements here rely on, as SQL.
 package struct SessionSettings {
-    private let values: [(name: String, value: String)]
+    private var values: [(name: String, value: String)]
     /// The schema `parley` is for other programs, which write to its outbox. PostgreSQL searches it first if the user's
     /// name is `parley` too. Then a table of Parley's could be made there, or be hidden by one of the same name. So the
     /// search path is what it resolves to, without that schema, as soon as Parley's tables are in another one.
@@ -34,7 +34,8 @@ package struct SessionSettings {
             ("statement_timeout", "\(settings.statementTimeout.wholeMilliseconds)"),
             ("idle_in_transaction_session_timeout", "\(settings.idleInTransactionSessionTimeout.wholeMilliseconds)"),
             ("TimeZone", "UTC"),
-        ] + Self.planner.map { ($0, "off") }
+        ]
+        values += Self.planner.map { ($0, "off") }
         ofSession = [
             // Functions that take a lock and then read must see what the lock's last holder committed, whatever the
             // database's default is.
