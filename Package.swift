@@ -32,15 +32,15 @@ let histogram = server("Histogram", "hdrhistogram-swift")
 let yams = server("Yams", "Yams")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
-// An arrow never points up or sideways in this list: parley -> Service -> API -> Log -> Store -> Postgres -> CLibpq.
+// An arrow never points up or sideways in this list: ParleyServer -> Service -> API -> Log -> Store -> Postgres -> CLibpq.
 let package = Package(
     name: "parley",
     // For apps that use the client. The server runs on Linux.
     platforms: [.macOS(.v15), .iOS(.v17)],
     products: [
-        .library(name: "ParleyClient", targets: ["ParleyClient"]),
+        .library(name: "Parley", targets: ["Parley"]),
         .library(name: "ParleyObservation", targets: ["ParleyObservation"]),
-        .executable(name: "parley", targets: ["parley"]),
+        .executable(name: "parley", targets: ["ParleyServer"]),
         .executable(name: "parley-bench", targets: ["parley-bench"]),
         .executable(name: "parley-chat", targets: ["parley-chat"]),
         .executable(name: "parley-thumbnailer", targets: ["parley-thumbnailer"]),
@@ -203,7 +203,7 @@ let package = Package(
         .target(
             name: "Bench",
             dependencies: [
-                "Basics", "CommandLineFlags", "Credentials", "Domain", "Linux", "ParleyClient", "Postgres", logging,
+                "Basics", "CommandLineFlags", "Credentials", "Domain", "Linux", "Parley", "Postgres", logging,
                 histogram,
             ],
             exclude: [
@@ -225,21 +225,21 @@ let package = Package(
 
         // The client: the calls of the contract, a store in SQLite, sync, an outbox. Depends on nothing of the server's.
         .target(
-            name: "ParleyClient",
+            name: "Parley",
             dependencies: [grdb, .target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
             swiftSettings: clientSettings),
 
         // The client's lists as observable models, for SwiftUI.
-        .target(name: "ParleyObservation", dependencies: ["ParleyClient"], swiftSettings: clientSettings),
+        .target(name: "ParleyObservation", dependencies: ["Parley"], swiftSettings: clientSettings),
 
         // `parley chat`.
         .target(
-            name: "TerminalClient", dependencies: ["CommandLineFlags", "Linux", "ParleyClient"],
+            name: "TerminalClient", dependencies: ["CommandLineFlags", "Linux", "Parley"],
             swiftSettings: settings),
 
         // The executables. No logic. `parley` runs the other two as its commands.
         .executableTarget(
-            name: "parley",
+            name: "ParleyServer",
             dependencies: ["CommandLineFlags", "Linux", "Service", "ServiceConfiguration", logging],
             swiftSettings: settings),
         .executableTarget(
@@ -284,7 +284,7 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "TerminalClientTests",
-            dependencies: ["CommandLineFlags", "ParleyClient", "TerminalClient", "TestBasics"],
+            dependencies: ["CommandLineFlags", "Parley", "TerminalClient", "TestBasics"],
             swiftSettings: testSettings),
         .testTarget(name: "OutboundTests", dependencies: ["Outbound", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
@@ -369,13 +369,13 @@ let package = Package(
 
         // One device of one person, for system tests that kill it.
         .executableTarget(
-            name: "ClientDevice", dependencies: ["ParleyClient", grdb], path: "Tests/ClientDevice",
+            name: "ClientDevice", dependencies: ["Parley", grdb], path: "Tests/ClientDevice",
             swiftSettings: testSettings),
         .testTarget(
-            name: "ParleyClientTests", dependencies: ["ParleyClient", "TestBasics", yams],
+            name: "ParleyTests", dependencies: ["Parley", "TestBasics", yams],
             swiftSettings: testSettings),
         .testTarget(
-            name: "ParleyObservationTests", dependencies: ["ParleyClient", "ParleyObservation", "TestBasics"],
+            name: "ParleyObservationTests", dependencies: ["Parley", "ParleyObservation", "TestBasics"],
             swiftSettings: testSettings),
 
         // docs/ and README.md, as far as no server is needed to check them.
@@ -386,7 +386,7 @@ let package = Package(
 
         // Black box: the built executable, curl, several processes; Bench for its many polls.
         .testTarget(
-            name: "SystemTests", dependencies: ["Bench", "Cryptography", "ParleyClient", "TestSupport"],
+            name: "SystemTests", dependencies: ["Bench", "Cryptography", "Parley", "TestSupport"],
             exclude: [
                 "Attachments/Scripts", "ClientLaw/Devices/faulty_proxy.py", "Documentation/generated_client.py",
                 "Documentation/generator.yaml",

@@ -1,5 +1,5 @@
 // How long a model follows its lists: while at least one view shows it.
-import ParleyClient
+import Parley
 
 /// Runs one operation while at least one caller waits for it.
 @MainActor

@@ -1,6 +1,6 @@
 // The list of threads, as a page of an app shows it.
 import Observation
-import ParleyClient
+import Parley
 
 /// The inbox: threads with the newest activity first, the number of unread messages, and whether the client is connected.
 ///

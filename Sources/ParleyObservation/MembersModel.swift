@@ -1,6 +1,6 @@
 // The members of a thread.
 import Observation
-import ParleyClient
+import Parley
 
 /// The members of one thread, with their roles and how far each has read.
 @MainActor

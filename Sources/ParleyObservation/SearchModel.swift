@@ -1,6 +1,6 @@
 // Searching messages while a person types.
 import Observation
-import ParleyClient
+import Parley
 
 /// A search field and its results: first the messages in the store, then those that only the server has.
 ///

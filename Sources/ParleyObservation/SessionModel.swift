@@ -1,6 +1,6 @@
 // Signing in and out, and whether the client is connected.
 import Observation
-import ParleyClient
+import Parley
 
 /// The root of an app's state: who is signed in. Show the sign-in page while `isSignedIn` is false.
 @MainActor

@@ -1,7 +1,7 @@
 // One conversation, as a page of an app shows it: its rows, and what is being written.
 import Foundation
 import Observation
-import ParleyClient
+import Parley
 
 /// A thread's messages with the field to write the next one.
 ///

@@ -1,6 +1,6 @@
 // What screens ask for, carried out.
 import Foundation
-import ParleyClient
+import Parley
 
 extension Chat {
     /// Carries out an action for the screen on top.

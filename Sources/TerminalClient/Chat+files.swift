@@ -1,6 +1,6 @@
 // Files: attaching, saving, links and pictures.
 import Foundation
-import ParleyClient
+import Parley
 
 extension Chat {
     /// Carries out what a prompt asked for.

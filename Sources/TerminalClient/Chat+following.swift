@@ -1,6 +1,6 @@
 // What the client's lists and values become on the screens.
 import Foundation
-import ParleyClient
+import Parley
 
 extension Chat {
     /// Follows everything that does not belong to one screen, from the start to the end of the program.

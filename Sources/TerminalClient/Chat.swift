@@ -1,6 +1,6 @@
 // The program: keys and the client's lists come in, frames go out. What keys mean is in Screens/.
 import Foundation
-import ParleyClient
+import Parley
 
 /// `parley chat` while it runs.
 actor Chat {

@@ -1,7 +1,7 @@
 // The command line of `parley chat`.
 import CommandLineFlags
 import Foundation
-import ParleyClient
+import Parley
 
 /// The task that the command line gives `parley chat`.
 package enum ChatInvocation: Sendable, Equatable {

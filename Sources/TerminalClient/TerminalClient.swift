@@ -1,7 +1,7 @@
 // `parley chat`: a client for terminals, on the client library.
 import CommandLineFlags
 import Foundation
-import ParleyClient
+import Parley
 
 package enum TerminalClient {
     /// Runs `parley chat` until the user quits. Throws before the terminal is changed if it cannot begin.

@@ -8,7 +8,7 @@
 // the same directory continues where the last one ended.
 
 import Foundation
-import ParleyClient
+import Parley
 
 @main
 struct ClientDevice {

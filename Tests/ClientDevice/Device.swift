@@ -1,7 +1,7 @@
 // What a device does for each command.
 
 import Foundation
-import ParleyClient
+import Parley
 
 struct Device: Sendable {
     /// What a command lacks: there is no such thread or message. The test counts it and goes on.

@@ -2,7 +2,7 @@
 
 import Foundation
 import GRDB
-import ParleyClient
+import Parley
 
 extension Device {
     /// Returns once the client has all events, and everything is sent but for messages that failed.

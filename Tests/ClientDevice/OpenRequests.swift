@@ -1,7 +1,7 @@
 // What the device waits for: a test that waits in vain shows it.
 
 import Foundation
-import ParleyClient
+import Parley
 
 /// Sends requests with URLSession, and knows those that are under way.
 final class OpenRequests: HTTPTransport, @unchecked Sendable {

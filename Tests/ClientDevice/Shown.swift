@@ -1,7 +1,7 @@
 // What an app shows: lists that the device follows by their changes for as long as it runs.
 
 import Foundation
-import ParleyClient
+import Parley
 
 /// The lists as they are now. A test compares them with the store: a wrong change of a list shows here.
 final class Shown: @unchecked Sendable {

@@ -7,7 +7,7 @@ import Testing
 @Suite("The articles on the client", .timeLimit(.minutes(1)))
 struct ClientArticles {
     static let snippets = "Tests/SDKSample/Sources/Snippets"
-    static let articles = "Sources/ParleyClient/ParleyClient.docc/Articles"
+    static let articles = "Sources/Parley/Parley.docc/Articles"
 
     /// The names of the articles, without extension. `Guide` is docs/sdk.md.
     static func names(in folder: String) throws -> [String] {

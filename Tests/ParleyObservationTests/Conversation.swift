@@ -1,5 +1,5 @@
 // A conversation as a model.
-import ParleyClient
+import Parley
 import ParleyObservation
 import TestBasics
 import Testing

@@ -1,6 +1,6 @@
 // The inbox as a model.
 import Observation
-import ParleyClient
+import Parley
 import ParleyObservation
 import TestBasics
 import Testing

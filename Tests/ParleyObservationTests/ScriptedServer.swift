@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import ParleyClient
+@testable import Parley
 
 /// Answers the calls that a client makes. Events reach the client through its long poll, as from a node.
 final class ScriptedServer: HTTPTransport {

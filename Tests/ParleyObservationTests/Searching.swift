@@ -1,5 +1,5 @@
 // A search field as a model.
-import ParleyClient
+import Parley
 import ParleyObservation
 import TestBasics
 import Testing

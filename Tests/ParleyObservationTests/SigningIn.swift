@@ -1,5 +1,5 @@
 // The session and the members of a thread as models.
-import ParleyClient
+import Parley
 import ParleyObservation
 import TestBasics
 import Testing

@@ -10,13 +10,13 @@ let package = Package(
         .package(name: "parley", path: "../..", traits: [])
     ],
     targets: [
-        .executableTarget(name: "sample", dependencies: [.product(name: "ParleyClient", package: "parley")]),
+        .executableTarget(name: "sample", dependencies: [.product(name: "Parley", package: "parley")]),
 
         // The code of the SDK's articles. DocumentationTests compares it with them. Running it runs the article's test.
         .executableTarget(
             name: "Snippets",
             dependencies: [
-                .product(name: "ParleyClient", package: "parley"),
+                .product(name: "Parley", package: "parley"),
                 .product(name: "ParleyObservation", package: "parley"),
             ]),
     ]

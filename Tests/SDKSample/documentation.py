@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODULES = ["ParleyClient", "ParleyObservation"]
+MODULES = ["Parley", "ParleyObservation"]
 # Properties, cases and initialisers may speak for themselves.
 COMMENTED = {"swift.struct", "swift.class", "swift.enum", "swift.protocol", "swift.func", "swift.method",
              "swift.type.method"}
@@ -52,7 +52,7 @@ def write(build, target=None):
             run("docc", "convert", ROOT / f"Sources/{module}/{module}.docc", "--warnings-as-errors",
                 "--additional-symbol-graph-dir", folder / module, "--output-dir", archives[-1])
         if target:
-            merged = folder / "Parley.doccarchive"
+            merged = folder / "merged.doccarchive"
             run("docc", "merge", *archives, "--synthesized-landing-page-name", "Parley", "--output-path", merged)
             shutil.rmtree(target, ignore_errors=True)
             shutil.move(merged, target)

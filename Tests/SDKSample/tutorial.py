@@ -16,7 +16,7 @@ import tempfile
 from documentation import imports
 
 HERE = pathlib.Path(__file__).resolve().parent
-TUTORIALS = HERE.parents[1] / "Sources/ParleyClient/ParleyClient.docc/Tutorials"
+TUTORIALS = HERE.parents[1] / "Sources/Parley/Parley.docc/Tutorials"
 SWIFTC = ["swiftc", "-parse-as-library", "-swift-version", "6"]
 
 

@@ -1,6 +1,6 @@
 // A thread as the inbox shows it.
 import Foundation
-import ParleyClient
+import Parley
 
 enum ConversationFilter: Hashable, Sendable, CaseIterable {
     case active, unread, archived

@@ -1,6 +1,6 @@
 // The client's values as the screens show them.
 import Foundation
-import ParleyClient
+import Parley
 
 extension Conversation {
     init(_ row: InboxRow) {

@@ -1,6 +1,6 @@
 // Messages in words.
 import Foundation
-import ParleyClient
+import Parley
 
 enum MessageText {
     /// One line for the inbox, a search or a quotation, with the sender's name where it is not clear. Clean.

@@ -1,6 +1,6 @@
 // What a timeline consists of.
 import Foundation
-import ParleyClient
+import Parley
 
 /// A message that is not at the server yet.
 struct UnsentMessage: Hashable, Sendable, Identifiable {

@@ -1,6 +1,6 @@
 // What screens ask for. Screens are pure: they return actions, and `Chat` carries them out for the screen on top.
 import Foundation
-import ParleyClient
+import Parley
 
 enum Action: Hashable, Sendable {
     // Moving between screens.

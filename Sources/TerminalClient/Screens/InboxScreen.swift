@@ -1,6 +1,6 @@
 // The list of conversations.
 import Foundation
-import ParleyClient
+import Parley
 
 struct InboxScreen: Screen {
     var filter = ConversationFilter.active

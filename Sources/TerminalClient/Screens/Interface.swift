@@ -1,6 +1,6 @@
 // All that the terminal shows, as one value: a stack of screens, the title bar, the offline banner and the last row.
 import Foundation
-import ParleyClient
+import Parley
 
 /// Names a screen on the stack, as long as it is there.
 typealias ScreenID = Int

@@ -1,6 +1,6 @@
 // Who is in a conversation.
 import Foundation
-import ParleyClient
+import Parley
 
 struct MembersScreen: Screen {
     let threadID: ThreadID

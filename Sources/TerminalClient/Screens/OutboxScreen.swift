@@ -1,6 +1,6 @@
 // Messages that are not at the server yet.
 import Foundation
-import ParleyClient
+import Parley
 
 struct OutboxScreen: Screen {
     var messages: [UnsentMessage]?

@@ -1,6 +1,6 @@
 // Choosing people of the directory: for a direct conversation, a group, or one more member.
 import Foundation
-import ParleyClient
+import Parley
 
 struct PeopleScreen: Screen {
     enum Purpose: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // What all screens have in common.
 import Foundation
-import ParleyClient
+import Parley
 
 /// One view of the program. A value: keys change it, and it draws itself. What it cannot do itself it asks for.
 protocol Screen: Sendable {

@@ -1,6 +1,6 @@
 // Searching messages: local matches at once, then the server's.
 import Foundation
-import ParleyClient
+import Parley
 
 /// A message that was found.
 struct FoundMessage: Hashable, Sendable, Identifiable {

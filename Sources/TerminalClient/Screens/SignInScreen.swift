@@ -1,6 +1,6 @@
 // Signing in, in each way that the service has.
 import Foundation
-import ParleyClient
+import Parley
 
 struct SignInScreen: Screen {
     enum Way: Hashable, Sendable, CaseIterable {

@@ -1,7 +1,7 @@
 // Files that go up with messages and come down, over breaks of the network and of nodes.
 
 import Foundation
-import ParleyClient
+import Parley
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 // The list of threads, and the user's own marks, drafts and counts in it.
 
 import Foundation
-import ParleyClient
+import Parley
 import TestSupport
 import Testing
 

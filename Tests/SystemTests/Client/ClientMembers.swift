@@ -1,7 +1,7 @@
 // The people of a thread: members, typing, presence, blocks.
 
 import Foundation
-import ParleyClient
+import Parley
 import TestSupport
 import Testing
 

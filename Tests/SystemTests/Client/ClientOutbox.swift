@@ -1,7 +1,7 @@
 // Messages on their way to the server, through everything that may happen to them.
 
 import Foundation
-import ParleyClient
+import Parley
 import TestSupport
 import Testing
 

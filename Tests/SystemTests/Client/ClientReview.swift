@@ -1,7 +1,7 @@
 // Messages of the client that the operator's policy sends to review or denies.
 
 import Foundation
-import ParleyClient
+import Parley
 import TestSupport
 import Testing
 

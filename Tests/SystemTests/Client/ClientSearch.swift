@@ -1,7 +1,7 @@
 // Search on the device and at the server.
 
 import Foundation
-import ParleyClient
+import Parley
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 // Signing in with the client library, and the end of a session.
 
 import Foundation
-import ParleyClient
+import Parley
 import TestSupport
 import Testing
 

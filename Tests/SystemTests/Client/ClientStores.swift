@@ -1,7 +1,7 @@
 // The client's store and its life: one client a directory, full disks, rest and background, expired cursors.
 
 import Foundation
-import ParleyClient
+import Parley
 import TestSupport
 import Testing
 

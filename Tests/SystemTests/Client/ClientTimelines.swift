@@ -1,7 +1,7 @@
 // The window on a thread's messages: where it opens, what it fetches, and what it shows as things change.
 
 import Foundation
-import ParleyClient
+import Parley
 import TestSupport
 import Testing
 

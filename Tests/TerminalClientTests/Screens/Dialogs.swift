@@ -1,6 +1,6 @@
 // Signing in, searching, choosing people, menus and prompts.
 import Foundation
-import ParleyClient
+import Parley
 import Testing
 
 @testable import TerminalClient

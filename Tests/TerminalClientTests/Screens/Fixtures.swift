@@ -1,6 +1,6 @@
 // People, messages and conversations for the tests of the screens.
 import Foundation
-import ParleyClient
+import Parley
 
 @testable import TerminalClient
 

@@ -1,6 +1,6 @@
 // The list of conversations, and the frame around all screens.
 import Foundation
-import ParleyClient
+import Parley
 import Testing
 
 @testable import TerminalClient

@@ -1,6 +1,6 @@
 // A conversation on the screen.
 import Foundation
-import ParleyClient
+import Parley
 import Testing
 
 @testable import TerminalClient

@@ -1,6 +1,6 @@
 // One process of `parley bench client` as an app: it uses only the client library's public API.
 import Foundation
-import ParleyClient
+import Parley
 
 struct ClientSession: Sendable {
     private let client: ParleyClient

@@ -1,6 +1,6 @@
 // A choice among a few actions, each with its letter.
 import Foundation
-import ParleyClient
+import Parley
 
 /// A question with its answers.
 struct Menu: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // One picture, as large as the terminal allows. The screen reserves the room; `Chat` writes the picture into it.
 import Foundation
-import ParleyClient
+import Parley
 
 struct PictureScreen: Screen {
     let attachment: Attachment

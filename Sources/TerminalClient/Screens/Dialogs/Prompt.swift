@@ -1,6 +1,6 @@
 // A question that is answered by one line of text.
 import Foundation
-import ParleyClient
+import Parley
 
 enum Prompt: Hashable, Sendable {
     case attach(ThreadID)

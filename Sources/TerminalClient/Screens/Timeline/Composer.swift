@@ -1,6 +1,6 @@
 // The line at the bottom of a timeline, where messages are written.
 import Foundation
-import ParleyClient
+import Parley
 
 struct Composer: Hashable, Sendable {
     enum Mode: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // One entry of a timeline as lines.
 import Foundation
-import ParleyClient
+import Parley
 
 struct EntryLayout: Sendable {
     let width: Int

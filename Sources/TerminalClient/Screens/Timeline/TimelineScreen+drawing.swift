@@ -1,6 +1,6 @@
 // Draws a conversation, finds the place to begin, and notices what was read.
 import Foundation
-import ParleyClient
+import Parley
 
 extension TimelineScreen {
     /// The entries with their heights in the present width.

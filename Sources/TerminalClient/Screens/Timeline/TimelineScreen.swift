@@ -1,6 +1,6 @@
 // A conversation: its messages, and the line where one writes. Drawing is in TimelineScreen+drawing.swift.
 import Foundation
-import ParleyClient
+import Parley
 
 struct TimelineScreen: Screen {
     let threadID: ThreadID

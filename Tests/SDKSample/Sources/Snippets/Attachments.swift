@@ -1,6 +1,6 @@
 // The code of the article "Attachments".
 import Foundation
-import ParleyClient
+import Parley
 
 private func send(_ thread: ChatThread, photo: URL, notes: Data) async throws {
     // snippet

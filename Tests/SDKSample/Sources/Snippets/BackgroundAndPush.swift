@@ -1,6 +1,6 @@
 // The code of the article "Background and push".
 import Foundation
-import ParleyClient
+import Parley
 
 private func scene(_ parley: ParleyClient, isActive: Bool) async {
     // snippet

@@ -1,5 +1,5 @@
 // The code of the article "Errors".
-import ParleyClient
+import Parley
 
 private func signIn(_ parley: ParleyClient, password: String) async throws {
     // snippet

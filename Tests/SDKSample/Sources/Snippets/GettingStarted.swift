@@ -1,6 +1,6 @@
 // The code of the article "Getting started".
 import Foundation
-import ParleyClient
+import Parley
 
 /* snippet
 dependencies: [
@@ -10,7 +10,7 @@ targets: [
     .executableTarget(
         name: "MyChat",
         dependencies: [
-            .product(name: "ParleyClient", package: "parley"),
+            .product(name: "Parley", package: "parley"),
             .product(name: "ParleyObservation", package: "parley"),  // for SwiftUI
         ])
 ]

@@ -1,13 +1,13 @@
 // The code of docs/sdk.md.
 import Foundation
-import ParleyClient
+import Parley
 
 /* snippet
 dependencies: [
     .package(url: "https://chat.example.org/parley.git", from: "0.1.0", traits: [])
 ],
 targets: [
-    .executableTarget(name: "MyChat", dependencies: [.product(name: "ParleyClient", package: "parley")])
+    .executableTarget(name: "MyChat", dependencies: [.product(name: "Parley", package: "parley")])
 ]
 end */
 

@@ -1,6 +1,6 @@
 // The code of the article "Offline and the outbox".
 import Foundation
-import ParleyClient
+import Parley
 
 private func status(_ parley: ParleyClient) async {
     // snippet

@@ -1,6 +1,6 @@
 // The code of the article "Previews and tests".
 import Foundation
-import ParleyClient
+import Parley
 import ParleyObservation
 
 // snippet

@@ -1,5 +1,5 @@
 // The code of the article "Timelines".
-import ParleyClient
+import Parley
 
 private func rows(_ thread: ChatThread) async {
     // snippet

@@ -1,6 +1,6 @@
 // The code of the article "Your own transport and token storage".
 import Foundation
-import ParleyClient
+import Parley
 
 // snippet
 struct HeaderTransport: HTTPTransport {

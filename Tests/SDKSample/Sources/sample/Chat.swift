@@ -1,6 +1,6 @@
 // A conversation in the terminal: prints what is said, sends what is typed.
 import Foundation
-import ParleyClient
+import Parley
 
 /// Prints the inbox, then opens the conversation with `peer` until the input ends.
 func chat(_ parley: ParleyClient, with peer: String) async throws {

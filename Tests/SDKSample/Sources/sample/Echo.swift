@@ -1,5 +1,5 @@
 // A bot. It needs no list of what it has answered: its read marks say so, on every device and after a restart.
-import ParleyClient
+import Parley
 
 /// Answers unread messages until the input ends.
 func echo(_ parley: ParleyClient, as me: UserID) async throws {

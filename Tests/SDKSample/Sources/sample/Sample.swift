@@ -1,6 +1,6 @@
 // The sample's start: arguments, the client, signing in.
 import Foundation
-import ParleyClient
+import Parley
 
 @main
 struct Sample {

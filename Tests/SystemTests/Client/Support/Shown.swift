@@ -1,7 +1,7 @@
 // What an app shows: lists and values of the client, followed as an app follows them.
 
 import Foundation
-import ParleyClient
+import Parley
 import Synchronization
 import TestSupport
 

@@ -1,7 +1,7 @@
 // A device with the client library, and the people of most tests: Ann has such a device, Ben calls the server by hand.
 
 import Foundation
-import ParleyClient
+import Parley
 import TestSupport
 import Testing
 

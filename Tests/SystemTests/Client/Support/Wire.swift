@@ -1,7 +1,7 @@
 // The network between a device under test and the nodes: a test cuts it, holds requests, and answers in the server's place.
 
 import Foundation
-import ParleyClient
+import Parley
 import Synchronization
 import TestSupport
 

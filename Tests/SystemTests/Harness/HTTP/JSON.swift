@@ -2,7 +2,7 @@
 
 import Foundation
 
-@testable import ParleyClient
+@testable import Parley
 
 /// A JSON value. Missing members are null, so that an expectation fails and nothing traps.
 enum JSON: Sendable, Hashable {

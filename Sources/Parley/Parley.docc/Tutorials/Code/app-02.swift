@@ -1,0 +1,43 @@
+import Parley
+import ParleyObservation
+import SwiftUI
+
+@main
+struct SmallChat: App {
+    private let parley: ParleyClient
+    @State private var session: SessionModel
+    @Environment(\.scenePhase) private var phase
+
+    init() {
+        do {
+            parley = try ParleyClient(
+                .init(
+                    server: URL(string: "https://chat.example.org")!,
+                    store: .file(directory: URL.applicationSupportDirectory.appending(path: "Parley"))))
+        } catch {
+            fatalError("The store cannot be opened: \(error)")
+        }
+        _session = State(initialValue: SessionModel(parley))
+    }
+
+    var body: some Scene {
+        WindowGroup {
+            Group {
+                if session.isSignedIn {
+                    InboxView(parley: parley)
+                } else {
+                    SignInView(session: session)
+                }
+            }
+            .task { await session.run() }
+        }
+        .onChange(of: phase) { _, phase in
+            Task {
+                if phase == .active { await parley.resume() } else { await parley.suspend() }
+            }
+        }
+        .backgroundTask(.appRefresh("inbox")) {
+            try? await parley.catchUp(within: .seconds(25))
+        }
+    }
+}

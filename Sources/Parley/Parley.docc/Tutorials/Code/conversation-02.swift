@@ -1,0 +1,39 @@
+import Parley
+import ParleyObservation
+import SwiftUI
+
+struct ConversationView: View {
+    @State private var timeline: TimelineModel
+
+    init(thread: ChatThread) {
+        _timeline = State(initialValue: TimelineModel(thread))
+    }
+
+    var body: some View {
+        List(timeline.rows) { row in
+            TimelineLine(row: row)
+                .onAppear { timeline.didShow(row) }
+                .task {
+                    if row.id == timeline.rows.first?.id { await timeline.loadEarlier() }
+                }
+        }
+        .task { await timeline.run() }
+    }
+}
+
+struct TimelineLine: View {
+    let row: TimelineRow
+
+    var body: some View {
+        switch row {
+        case .message(let message, _):
+            Text("\(message.sender?.name ?? ""): \(message.text ?? "")")
+        case .outgoing(let message):
+            Text("… \(message.text ?? "")")
+        case .divider:
+            Text("New messages")
+        case .hole:
+            ProgressView()
+        }
+    }
+}

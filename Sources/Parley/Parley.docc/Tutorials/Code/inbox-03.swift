@@ -1,0 +1,37 @@
+import Parley
+import ParleyObservation
+import SwiftUI
+
+struct InboxView: View {
+    @State private var inbox: InboxModel
+
+    init(parley: ParleyClient) {
+        _inbox = State(initialValue: InboxModel(parley))
+    }
+
+    var body: some View {
+        List(inbox.rows) { row in
+            InboxLine(thread: row.thread)
+        }
+        .task { await inbox.run() }
+    }
+}
+
+struct InboxLine: View {
+    let thread: ThreadSummary
+
+    var body: some View {
+        HStack {
+            VStack(alignment: .leading) {
+                Text(thread.title ?? thread.peer?.name ?? "")
+                    .font(.headline)
+                Text(thread.lastMessage?.text ?? "")
+                    .lineLimit(1)
+            }
+            Spacer()
+            if thread.unreadCount > 0 {
+                Text("\(thread.unreadCount)")
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Parley
+import ParleyObservation
+import SwiftUI
+
+struct InboxView: View {
+    @State private var inbox: InboxModel
+    private let parley: ParleyClient
+
+    init(parley: ParleyClient) {
+        self.parley = parley
+        _inbox = State(initialValue: InboxModel(parley))
+    }
+
+    var body: some View {
+        NavigationStack {
+            List(inbox.rows) { row in
+                NavigationLink {
+                    ConversationView(thread: parley.thread(row.id))
+                } label: {
+                    InboxLine(thread: row.thread)
+                }
+            }
+        }
+        .task { await inbox.run() }
+    }
+}
+
+struct InboxLine: View {
+    let thread: ThreadSummary
+
+    var body: some View {
+        HStack {
+            VStack(alignment: .leading) {
+                Text(thread.title ?? thread.peer?.name ?? "")
+                    .font(.headline)
+                Text(thread.lastMessage?.text ?? "")
+                    .lineLimit(1)
+            }
+            Spacer()
+            if thread.unreadCount > 0 {
+                Text("\(thread.unreadCount)")
+            }
+        }
+    }
+}
