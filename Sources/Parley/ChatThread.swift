@@ -38,7 +38,7 @@ public struct ChatThread: Sendable, Identifiable {
         } fetch: { known in
             do {
                 return try await parts.history.members(of: id) ?? []
-            } catch let error as ParleyError where error != .closed {
+            } catch let error as ParleyError where error.kind != .closed {
                 guard error.isTemporary else { return known }
                 filler.start("list") {
                     _ = try await parts.history.members(of: id)
@@ -69,7 +69,7 @@ public struct ChatThread: Sendable, Identifiable {
     /// Puts a message into the outbox. When this returns, the message is stored and will be sent, also after a restart.
     @discardableResult
     public func send(
-        _ content: Content, attachments: [OutgoingFile] = [], replyTo: MessageID? = nil, mentions: [UserID] = [],
+        _ content: MessageContent, attachments: [OutgoingFile] = [], replyTo: MessageID? = nil, mentions: [UserID] = [],
         expiresIn: Duration? = nil
     ) async throws -> OutgoingMessage {
         try await parts.outbox.add(
@@ -170,13 +170,14 @@ public struct ChatThread: Sendable, Identifiable {
         }
     }
 
-    /// Changes the user's own view of the thread. Nil leaves a value as it is.
+    /// Changes the user's own view of the thread. Nil leaves a value as it is. `mute: .set(nil)` unmutes the thread, and
+    /// messages below `hiddenBeforeSeq` are no longer shown to the user.
     public func updateSettings(
-        mutedUntil: FieldChange<Date> = .unchanged, archived: Bool? = nil, pinned: Bool? = nil,
-        hiddenBefore: Seq? = nil
+        mute: FieldChange<Mute> = .unchanged, isArchived: Bool? = nil, isPinned: Bool? = nil,
+        hiddenBeforeSeq: Seq? = nil
     ) async throws {
         let call = Call<ThreadSettings>.threads.updateSettings(
-            of: id, mutedUntil: mutedUntil, isArchived: archived, isPinned: pinned, hiddenBeforeSeq: hiddenBefore)
+            of: id, mute: mute, isArchived: isArchived, isPinned: isPinned, hiddenBeforeSeq: hiddenBeforeSeq)
         try await change(call.raw) { [id] fold, answer, touches in
             guard !touches.concern(id) else { return }
             try fold.showSettings(id.rawValue, answer)

@@ -61,7 +61,7 @@ public actor ParleyClient {
     // MARK: Life
 
     /// The connection to the server, as it changes.
-    public nonisolated var status: LiveValue<Status> {
+    public nonisolated var status: LiveValue<ConnectionStatus> {
         LiveValue(hub: parts.store.changes) {
             $0.status
         } fetch: { [live = parts.live] in
@@ -70,7 +70,7 @@ public actor ParleyClient {
     }
 
     /// The connection to the server at this moment.
-    public nonisolated var currentStatus: Status { parts.live.status }
+    public nonisolated var currentStatus: ConnectionStatus { parts.live.status }
 
     /// Stops the poll and the outbox, for example while the app is in the background. The device then receives alerts.
     public func suspend() async {
@@ -239,6 +239,7 @@ public actor ParleyClient {
 }
 
 /// How a person proves who they are.
+@nonexhaustive
 public enum Credentials: Sendable, Hashable {
     case password(username: String, password: String)
     /// A mailed code.

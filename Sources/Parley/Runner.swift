@@ -49,16 +49,16 @@ final class Runner: Sendable {
                     defer { group.cancelAll() }
                     try await group.next()
                 }
-            } catch let ParleyError.refused(problem) where problem.status == 401 {
-                return await parts.endSession(problem)
-            } catch ParleyError.closed {
+            } catch let error as ParleyError where error.endsSession {
+                return await parts.endSession(error.problem)
+            } catch let error as ParleyError where error.kind == .closed {
                 return
             } catch is CancellationError {
                 return
             } catch {
                 // The store failed, for example on a full disk: nothing can be kept, so nothing is asked.
                 parts.live.setStatus(
-                    .offline(until: .now + 1, reason: error as? ParleyError ?? .storeFailed("\(error)")))
+                    .offline(until: .now + 1, reason: error as? ParleyError ?? .storeFailed("\(error)", cause: error)))
                 await parts.store.changes.pause(.seconds(1))
             }
         }
@@ -97,7 +97,7 @@ struct Parts: Sendable {
 
     /// The server has ended the session: everything that it showed must go. Unsent messages and drafts stay for the case
     /// that the same person signs in again.
-    func endSession(_ problem: Problem) async {
+    func endSession(_ problem: Problem?) async {
         try? tokens.save(nil)
         connection.setToken(nil)
         await erase(keepingUnsent: true)

@@ -16,7 +16,7 @@ public final class InboxModel {
     /// Unread messages in all threads: the number for a badge.
     public private(set) var unreadTotal = 0
     /// The connection to the server, for a line such as "Offline".
-    public private(set) var status: Status
+    public private(set) var status: ConnectionStatus
     /// Whether `rows` has been read from the store. Before that an empty list means nothing.
     public private(set) var isLoaded = false
 
@@ -49,7 +49,7 @@ public final class InboxModel {
     private func followRows() async {
         await rowsRun.run { [self] in
             await parley.inbox(filter).follow { change in
-                rows.apply(change)
+                change.apply(to: &rows)
                 isLoaded = true
             }
         }

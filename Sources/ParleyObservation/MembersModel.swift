@@ -21,7 +21,7 @@ public final class MembersModel {
     public func run() async {
         await shared.join { [self] in
             await thread.members().follow { change in
-                rows.apply(change)
+                change.apply(to: &rows)
                 isLoaded = true
             }
         }

@@ -17,6 +17,7 @@ public final class SearchModel {
         didSet {
             guard text != oldValue else { return }
             isLoaded = false
+            state = .searching
             search.restart()
         }
     }
@@ -24,6 +25,8 @@ public final class SearchModel {
     public private(set) var rows: [SearchResult] = []
     /// Whether `rows` are the results for `text`, not for an earlier text.
     public private(set) var isLoaded = true
+    /// How far the search for `text` is. Show that nothing was found only when it is not `searching` any more.
+    public private(set) var state = SearchState.complete
 
     @ObservationIgnored private let parley: ParleyClient
     @ObservationIgnored private let thread: ThreadID?
@@ -49,11 +52,13 @@ public final class SearchModel {
         if wanted.isEmpty {
             rows = []
             isLoaded = true
+            state = .complete
         } else {
             try? await Task.sleep(for: .milliseconds(200))
             if Task.isCancelled { return }
-            await parley.search(String(wanted), in: thread).follow { change in
-                rows.apply(change)
+            await parley.search(String(wanted), in: thread).follow { found in
+                rows = found.results
+                state = found.state
                 isLoaded = true
             }
         }

@@ -7,7 +7,7 @@ import Parley
 @Observable
 public final class SessionModel {
     /// The connection to the server.
-    public private(set) var status: Status
+    public private(set) var status: ConnectionStatus
     /// Who is signed in; nil if nobody is, or if the store has not been read yet.
     public private(set) var account: Account?
     /// Whether a call of this model waits for the server: disable the button meanwhile.

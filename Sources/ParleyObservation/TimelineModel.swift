@@ -68,7 +68,7 @@ public final class TimelineModel {
 
     private func followRows() async {
         await timeline.follow { change in
-            rows.apply(change)
+            change.apply(to: &rows)
             isAtStart = timeline.isAtStart
             isAtEnd = timeline.isAtEnd
             isLoaded = true

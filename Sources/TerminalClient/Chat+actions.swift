@@ -137,10 +137,9 @@ extension Chat {
     private func change(_ thread: ChatThread, _ change: ThreadChange) {
         attempt {
             switch change {
-            // The contract has no "for ever"; this is as good.
-            case .mute(let isOn): try await thread.updateSettings(mutedUntil: .set(isOn ? Self.farFuture : nil))
-            case .pin(let isOn): try await thread.updateSettings(pinned: isOn)
-            case .archive(let isOn): try await thread.updateSettings(archived: isOn)
+            case .mute(let isOn): try await thread.updateSettings(mute: .set(isOn ? .forever : nil))
+            case .pin(let isOn): try await thread.updateSettings(isPinned: isOn)
+            case .archive(let isOn): try await thread.updateSettings(isArchived: isOn)
             case .rename(let title): try await thread.update(title: .set(title))
             case .join: try await thread.join()
             case .leave: try await thread.leave()
@@ -149,9 +148,6 @@ extension Chat {
             }
         }
     }
-
-    /// 1 January 2100.
-    private static let farFuture = Date(timeIntervalSince1970: 4_102_444_800)
 
     /// Makes or finds a thread and opens it above the inbox.
     private func make(_ body: @escaping @Sendable (ParleyClient) async throws -> ChatThread) {
@@ -176,25 +172,16 @@ extension Chat {
         guard let (id, screen) = interface.top, let search = screen as? SearchScreen else { return }
         lookUp(for: id) { chat in
             guard !text.isEmpty, (try? await Task.sleep(for: Self.lookupPause)) != nil else { return }
-            var results: [SearchResult] = []
-            for await change in chat.client.search(text, in: search.threadID) {
+            for await search in chat.client.search(text, in: search.threadID) {
                 guard !Task.isCancelled else { return }
-                results.apply(change)
                 let titles = Self.titles(of: chat.conversations)
-                let found = results.map { FoundMessage($0, titles: titles) }
-                var isAnswered = false
-                if case .diff = change { isAnswered = true }
+                let found = search.results.map { FoundMessage($0, titles: titles) }
                 chat.interface.update(id, as: SearchScreen.self) { screen in
                     screen.results = found
-                    screen.isSearching = !isAnswered && found.isEmpty
+                    screen.isSearching = search.state == .searching
+                    screen.isOffline = search.state.error != nil
                 }
                 chat.changed()
-                // Without a difference the server's answer does not arrive as a change.
-                if found.isEmpty {
-                    try? await Task.sleep(for: .seconds(2))
-                    chat.interface.update(id, as: SearchScreen.self) { $0.isSearching = false }
-                    chat.changed()
-                }
             }
         }
     }

@@ -89,7 +89,7 @@ extension Chat {
             do {
                 let isOriginal = attachment.contentType == "image/png" && attachment.size <= Self.pictureByteCountMax
                 let bytes = try await chat.client.data(
-                    of: attachment.id, variant: isOriginal || !attachment.thumbnail ? .original : .thumbnail)
+                    of: attachment.id, variant: isOriginal || !attachment.hasThumbnail ? .original : .thumbnail)
                 if Graphics.isPNG(bytes) {
                     await chat.show(bytes, of: attachment, on: id)
                 } else {

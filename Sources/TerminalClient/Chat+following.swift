@@ -14,7 +14,7 @@ extension Chat {
         start(for: nil) { chat in
             var rows: [InboxRow] = []
             for await change in chat.client.inbox(.all) {
-                rows.apply(change)
+                change.apply(to: &rows)
                 chat.conversations = rows.map(Conversation.init)
                 chat.showConversations()
             }
@@ -22,7 +22,7 @@ extension Chat {
         start(for: nil) { chat in
             var messages: [OutgoingMessage] = []
             for await change in chat.client.outbox() {
-                messages.apply(change)
+                change.apply(to: &messages)
                 chat.outgoing = Dictionary(messages.map { ($0.id, $0) }) { $1 }
                 let unsent = messages.compactMap(UnsentMessage.init)
                 chat.interface.updateAll(InboxScreen.self) { $0.unsentCount = unsent.count }
@@ -51,7 +51,7 @@ extension Chat {
     }
 
     /// Shows the connection, and the screen that belongs to it.
-    private func show(_ status: Status) {
+    private func show(_ status: ConnectionStatus) {
         let connection = Connection(status)
         interface.surroundings.connection = connection
         let isSigningIn = interface.stack.first?.screen is SignInScreen
@@ -108,7 +108,7 @@ extension Chat {
         start(for: id) { chat in
             var members: [Member] = []
             for await change in thread.members() {
-                members.apply(change)
+                change.apply(to: &members)
                 let shown = members
                 chat.interface.update(id, as: kind) { set(&$0, shown) }
                 chat.changed()
@@ -130,7 +130,7 @@ extension Chat {
         start(for: id) { chat in
             var rows: [TimelineRow] = []
             for await change in timeline {
-                rows.apply(change)
+                change.apply(to: &rows)
                 let entries = rows.compactMap(TimelineEntry.init)
                 chat.interface.update(id, as: TimelineScreen.self) { screen in
                     screen.entries = entries

@@ -191,7 +191,7 @@ actor Chat {
 
     /// The error in a sentence for users.
     static func words(_ error: any Error) -> String {
-        guard case ParleyError.refused(let problem) = error else { return "\(error)" }
+        guard let problem = (error as? ParleyError)?.problem else { return "\(error)" }
         return ([problem.detail] + problem.errors.map(\.detail)).joined(separator: " ")
     }
 }

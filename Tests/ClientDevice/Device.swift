@@ -128,9 +128,9 @@ struct Device: Sendable {
         let isOn = command["on"] == true
         switch command["setting"]?.string {
         case "muted":
-            try await thread.updateSettings(mutedUntil: .set(isOn ? Date(timeIntervalSince1970: 2e9) : nil))
-        case "archived": try await thread.updateSettings(archived: isOn)
-        case "pinned": try await thread.updateSettings(pinned: isOn)
+            try await thread.updateSettings(mute: .set(isOn ? .until(Date(timeIntervalSince1970: 2e9)) : nil))
+        case "archived": try await thread.updateSettings(isArchived: isOn)
+        case "pinned": try await thread.updateSettings(isPinned: isOn)
         default: try await thread.updateSettings(hiddenBefore: isOn ? seq : 0)
         }
     }

@@ -15,10 +15,10 @@ final class Shown: @unchecked Sendable {
     var inbox: [InboxRow] { lock.withLock { rows } }
     var openTimelines: [ThreadID: [TimelineRow]] { lock.withLock { timelines } }
 
-    func apply(_ change: ListChange<InboxRow>) { lock.withLock { rows.apply(change) } }
+    func apply(_ change: ListChange<InboxRow>) { lock.withLock { change.apply(to: &rows) } }
 
     func apply(_ change: ListChange<TimelineRow>, in thread: ThreadID) {
-        lock.withLock { timelines[thread, default: []].apply(change) }
+        lock.withLock { change.apply(to: &timelines[thread, default: []]) }
     }
 
     /// Asks for a timeline to be opened.
@@ -64,7 +64,7 @@ extension AsyncSequence where Failure == Never {
     func snapshot<Row>() async -> [Row] where Element == ListChange<Row> {
         for await change in self {
             var rows: [Row] = []
-            rows.apply(change)
+            change.apply(to: &rows)
             return rows
         }
         return []

@@ -74,7 +74,7 @@ public struct AttachmentDownload: Sendable {
         if let known = address {
             do {
                 return try await caller.call(.attachments.file(at: known, bytes: bytes, tag: have?.tag))
-            } catch ParleyError.refused {
+            } catch let error as ParleyError where error.kind == .refused {
                 address = nil  // The address has expired. The server names another one.
             }
         }

@@ -51,7 +51,7 @@ public struct AttachmentUpload: Sendable {
         } catch let error as ParleyError where error.code == .uploadComplete {
             return try await caller.call(.attachments.info(id))
         } catch let error as ParleyError where Self.isAboutOffsets(error) {
-            throw ParleyError.noAnswer("the upload broke off: \(error)")
+            throw ParleyError.noAnswer("the upload broke off: \(error)", cause: error)
         }
     }
 
@@ -104,7 +104,7 @@ public struct AttachmentUpload: Sendable {
     private func state(with caller: some Caller) async throws -> UploadState? {
         do {
             return try await caller.call(.attachments.uploadState(id))
-        } catch ParleyError.refused(let problem) where problem.status == 404 {  // HEAD has no body with a code.
+        } catch let error as ParleyError where error.problem?.status == 404 {  // HEAD has no body with a code.
             return nil
         }
     }

@@ -74,7 +74,7 @@ struct PartialFile {
         do {
             try body()
         } catch {
-            throw ParleyError.fileUnwritable(path: target.path, reason: error.localizedDescription)
+            throw ParleyError.fileUnwritable(path: target.path, reason: error.localizedDescription, cause: error)
         }
     }
 }

@@ -2,6 +2,7 @@
 import Foundation
 
 /// The bytes of an upload.
+@nonexhaustive
 public enum UploadSource: Sendable, Hashable {
     /// A file that does not change until the upload is complete.
     case file(URL)
@@ -41,7 +42,7 @@ public enum UploadSource: Sendable, Hashable {
             defer { try? file.close() }
             return try body(file)
         } catch {
-            throw ParleyError.fileUnreadable(path: url.path, reason: error.localizedDescription)
+            throw ParleyError.fileUnreadable(path: url.path, reason: error.localizedDescription, cause: error)
         }
     }
 }

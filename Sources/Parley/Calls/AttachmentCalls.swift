@@ -8,6 +8,7 @@ extension Call {
 }
 
 /// Which bytes of an attachment.
+@nonexhaustive
 public enum AttachmentVariant: String, Sendable {
     case original
     /// A picture of at most 640 pixels a side.
@@ -58,6 +59,7 @@ public struct UploadState: Sendable, Hashable {
 }
 
 /// The answer to a part of a file.
+@nonexhaustive
 public enum UploadAnswer: Sendable, Hashable {
     /// More may follow.
     case stored(UploadState)
@@ -151,6 +153,7 @@ public struct FilePart: Sendable, Hashable {
 }
 
 /// The answer to a request for a file.
+@nonexhaustive
 public enum FileAnswer: Sendable, Hashable {
     case part(FilePart)
     /// The file is in an object store, at this address, for five minutes.

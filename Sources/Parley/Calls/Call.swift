@@ -68,7 +68,7 @@ extension HTTPResponse {
             if Value.self == JSONValue.self, let value = try JSONValue(json: body) as? Value { return value }
             return try JSONDecoder.parley.decode(Value.self, from: body)
         } catch {
-            throw ParleyError.unreadableAnswer("\(error)")
+            throw ParleyError.unreadableAnswer("\(error)", cause: error)
         }
     }
 }

@@ -7,6 +7,7 @@ extension Call {
 }
 
 /// A place in a thread's history.
+@nonexhaustive
 public enum HistoryBound: Sendable, Hashable {
     case seq(Seq)
     case message(MessageID)
@@ -30,12 +31,12 @@ public struct MessageDraft: Sendable, Hashable {
     public var replyTo: MessageID?
     /// Members of the thread, at most 100.
     public var mentions: [UserID]
-    /// The message becomes a tombstone after this many seconds.
-    public var expiresIn: Int?
+    /// The message becomes a tombstone after this time. Whole seconds count.
+    public var expiresIn: Duration?
 
     public init(
         id: MessageID, type: MessageType = .message, payload: Payload, replyTo: MessageID? = nil,
-        mentions: [UserID] = [], expiresIn: Int? = nil
+        mentions: [UserID] = [], expiresIn: Duration? = nil
     ) {
         self.id = id
         self.type = type
@@ -50,7 +51,7 @@ public struct MessageDraft: Sendable, Hashable {
             "id": .init(id), "type": type == .message ? nil : .init(type), "payload": payload.draft,
             "reply_to": replyTo.map { .init($0) },
             "mentions": mentions.isEmpty ? nil : .array(mentions.map { .init($0) }),
-            "expires_in_s": expiresIn.map { .init($0) },
+            "expires_in_s": expiresIn.map { .integer($0.components.seconds) },
         ])
     }
 }
@@ -91,6 +92,7 @@ public struct MessageCalls: Sendable {
     }
 
     /// For whom a message is deleted.
+    @nonexhaustive
     public enum Audience: String, Sendable {
         case everyone, me
     }

@@ -12,13 +12,13 @@ public struct SyncCalls: Sendable {
         Call("GET", "v1", "inbox", query: [("unread", unreadOnly ? "true" : nil)] + .page(limit, page))
     }
 
-    /// The events after a cursor: at once if there are any, else as soon as there is one, and after `wait` seconds (at
-    /// most 55) with none. Without a cursor the present one. `GET /v1/sync`
-    public func events(after cursor: Cursor?, wait: Int = 25, limit: Int? = nil) -> Call<SyncPage> {
+    /// The events after a cursor: at once if there are any, else as soon as there is one, and after `wait` (at
+    /// most 55 s) with none. Without a cursor the present one. `GET /v1/sync`
+    public func events(after cursor: Cursor?, wait: Duration = .seconds(25), limit: Int? = nil) -> Call<SyncPage> {
         var call = Call<SyncPage>(
             "GET", "v1", "sync",
-            query: [("cursor", cursor), ("wait", String(wait)), ("limit", limit.map { String($0) })])
-        call.timeout = .seconds(wait + 15)
+            query: [("cursor", cursor), ("wait", String(wait.components.seconds)), ("limit", limit.map { String($0) })])
+        call.timeout = wait + .seconds(15)
         return call
     }
 }

@@ -77,11 +77,11 @@ public struct ThreadCalls: Sendable {
     /// Changes the user's own settings of a thread. Messages below `hiddenBeforeSeq` are no longer shown to the user.
     /// `PATCH /v1/threads/{thread_id}/settings`
     public func updateSettings(
-        of id: ThreadID, mutedUntil: FieldChange<Date> = .unchanged, isArchived: Bool? = nil, isPinned: Bool? = nil,
+        of id: ThreadID, mute: FieldChange<Mute> = .unchanged, isArchived: Bool? = nil, isPinned: Bool? = nil,
         hiddenBeforeSeq: Seq? = nil
     ) -> Call<ThreadSettings> {
         let body: JSONValue = .fields([
-            "muted_until": mutedUntil.json { .init($0) }, "archived": isArchived.map { .bool($0) },
+            "muted_until": mute.json { .init($0.end) }, "archived": isArchived.map { .bool($0) },
             "pinned": isPinned.map { .bool($0) }, "hidden_before_seq": hiddenBeforeSeq.map { .init($0) },
         ])
         return Call("PATCH", "v1", "threads", id.rawValue, "settings", body: body)

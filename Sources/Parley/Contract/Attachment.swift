@@ -17,7 +17,7 @@ public struct Attachment: Sendable, Hashable, Identifiable {
     /// Of pictures: some 25 bytes in Base64 from which a blurred picture is drawn (thumbhash).
     public var thumbhash: String?
     /// Whether there is a thumbnail.
-    public var thumbnail: Bool
+    public var hasThumbnail: Bool
     /// Nil in messages.
     public var createdAt: Date?
     /// Fields that this version of the client does not know.
@@ -25,7 +25,7 @@ public struct Attachment: Sendable, Hashable, Identifiable {
 
     public init(
         id: AttachmentID, name: String, contentType: String, size: Int, state: AttachmentState? = nil,
-        width: Int? = nil, height: Int? = nil, thumbhash: String? = nil, thumbnail: Bool = false, createdAt: Date? = nil
+        width: Int? = nil, height: Int? = nil, thumbhash: String? = nil, hasThumbnail: Bool = false, createdAt: Date? = nil
     ) {
         self.id = id
         self.name = name
@@ -35,14 +35,15 @@ public struct Attachment: Sendable, Hashable, Identifiable {
         self.width = width
         self.height = height
         self.thumbhash = thumbhash
-        self.thumbnail = thumbnail
+        self.hasThumbnail = hasThumbnail
         self.createdAt = createdAt
     }
 }
 
 extension Attachment: Codable {
     enum CodingKeys: String, CodingKey {
-        case id, name, size, state, width, height, thumbhash, thumbnail
+        case id, name, size, state, width, height, thumbhash
+        case hasThumbnail = "thumbnail"
         case contentType = "content_type"
         case createdAt = "created_at"
     }
@@ -58,7 +59,7 @@ extension Attachment: Codable {
         width = try fields.optional(.width)
         height = try fields.optional(.height)
         thumbhash = try fields.optional(.thumbhash)
-        thumbnail = try fields.optional(.thumbnail) ?? false
+        hasThumbnail = try fields.optional(.hasThumbnail) ?? false
         createdAt = try fields.optional(.createdAt)
         unknown = try fields.unknown
     }
@@ -73,7 +74,7 @@ extension Attachment: Codable {
         try fields.write(.width, width)
         try fields.write(.height, height)
         try fields.write(.thumbhash, thumbhash)
-        try fields.write(.thumbnail, thumbnail)
+        try fields.write(.hasThumbnail, hasThumbnail)
         try fields.write(.createdAt, createdAt)
         try fields.write(unknown)
     }

@@ -34,22 +34,23 @@ public struct ReactionChange: Sendable, Hashable, Codable {
     public var seq: Seq
     public var userID: UserID
     public var emoji: String
-    /// True if the reaction was added.
-    public var put: Bool
+    /// Whether the reaction was added, not removed.
+    public var isAdded: Bool
     /// How many people have this reaction now.
     public var count: Int
 
-    public init(messageID: MessageID, seq: Seq, userID: UserID, emoji: String, put: Bool, count: Int) {
+    public init(messageID: MessageID, seq: Seq, userID: UserID, emoji: String, isAdded: Bool, count: Int) {
         self.messageID = messageID
         self.seq = seq
         self.userID = userID
         self.emoji = emoji
-        self.put = put
+        self.isAdded = isAdded
         self.count = count
     }
 
     enum CodingKeys: String, CodingKey {
-        case seq, emoji, put, count
+        case seq, emoji, count
+        case isAdded = "put"
         case messageID = "message_id"
         case userID = "user_id"
     }
@@ -94,16 +95,17 @@ public struct ReceiptChange: Sendable, Hashable, Codable {
 /// The user blocked or unblocked somebody.
 public struct BlockChange: Sendable, Hashable, Codable {
     public var userID: UserID
-    public var blocked: Bool
+    /// Whether the person is blocked now.
+    public var isBlocked: Bool
 
-    public init(userID: UserID, blocked: Bool) {
+    public init(userID: UserID, isBlocked: Bool) {
         self.userID = userID
-        self.blocked = blocked
+        self.isBlocked = isBlocked
     }
 
     enum CodingKeys: String, CodingKey {
         case userID = "user_id"
-        case blocked
+        case isBlocked = "blocked"
     }
 }
 

@@ -21,6 +21,7 @@ public struct Event: Sendable, Hashable {
 }
 
 /// What an event says, by its type.
+@nonexhaustive
 public enum EventContent: Sendable, Hashable {
     case messageCreated(Message)
     case messageUpdated(Message)

@@ -8,8 +8,8 @@ public struct OwnMembership: Sendable, Hashable, Codable {
     /// The user has read everything up to this seq.
     public var readSeq: Seq
     public var deliveredSeq: Seq
-    /// No alerts are sent until this time. Nil if the thread is not muted.
-    public var mutedUntil: Date?
+    /// How long the thread is muted. Nil if it is not. A time may be in the past: ask `isMuted(at:)`.
+    public var mute: Mute?
     public var isArchived: Bool
     public var isPinned: Bool
     /// Messages below this seq are not shown to the user.
@@ -19,14 +19,14 @@ public struct OwnMembership: Sendable, Hashable, Codable {
 
     public init(
         role: Role = .member, status: MemberStatus = .joined, readSeq: Seq = 0, deliveredSeq: Seq = 0,
-        mutedUntil: Date? = nil, isArchived: Bool = false, isPinned: Bool = false, hiddenBeforeSeq: Seq = 0,
+        mute: Mute? = nil, isArchived: Bool = false, isPinned: Bool = false, hiddenBeforeSeq: Seq = 0,
         invitedBy: Sender? = nil
     ) {
         self.role = role
         self.status = status
         self.readSeq = readSeq
         self.deliveredSeq = deliveredSeq
-        self.mutedUntil = mutedUntil
+        self.mute = mute
         self.isArchived = isArchived
         self.isPinned = isPinned
         self.hiddenBeforeSeq = hiddenBeforeSeq
@@ -37,7 +37,7 @@ public struct OwnMembership: Sendable, Hashable, Codable {
         case role, status
         case readSeq = "read_seq"
         case deliveredSeq = "delivered_seq"
-        case mutedUntil = "muted_until"
+        case mute = "muted_until"
         case isArchived = "archived"
         case isPinned = "pinned"
         case hiddenBeforeSeq = "hidden_before_seq"
@@ -45,9 +45,54 @@ public struct OwnMembership: Sendable, Hashable, Codable {
     }
 }
 
+extension OwnMembership {
+    /// Whether the thread is muted at a time.
+    public func isMuted(at time: Date = .now) -> Bool { mute.map { $0.end > time } ?? false }
+}
+
+/// How long a thread is muted: no alerts are sent for its messages.
+@nonexhaustive
+public enum Mute: Sendable, Hashable {
+    /// Until this time.
+    case until(Date)
+    /// Until the user ends it.
+    case forever
+}
+
+extension Mute: Codable {
+    /// Midnight of the last day of the calendar: the contract writes "for ever" as a time that nobody will see.
+    private static let lastDay = Date(timeIntervalSince1970: 253_402_214_400)
+
+    /// The time in requests.
+    var end: Date {
+        switch self {
+        case .until(let time): time
+        case .forever: Self.lastDay
+        }
+    }
+
+    /// Reads a time. One after the year 9998 is `forever`.
+    public init(from decoder: any Decoder) throws {
+        let single = try decoder.singleValueContainer()
+        let text = try single.decode(String.self)
+        guard let time = Date(rfc3339: text) else {
+            throw DecodingError.dataCorruptedError(in: single, debugDescription: "not a time: \(text)")
+        }
+        let isForever = time >= Self.lastDay - 364 * 86_400
+        self = isForever ? .forever : .until(time)
+    }
+
+    /// Writes the time.
+    public func encode(to encoder: any Encoder) throws {
+        var single = encoder.singleValueContainer()
+        try single.encode(end.rfc3339)
+    }
+}
+
 /// The user's settings of a thread, and the counts under these settings.
 public struct ThreadSettings: Sendable, Hashable, Codable {
-    public var mutedUntil: Date?
+    /// As in `OwnMembership`.
+    public var mute: Mute?
     public var isArchived: Bool
     public var isPinned: Bool
     public var hiddenBeforeSeq: Seq
@@ -55,7 +100,7 @@ public struct ThreadSettings: Sendable, Hashable, Codable {
     public var mentionCount: Int
 
     enum CodingKeys: String, CodingKey {
-        case mutedUntil = "muted_until"
+        case mute = "muted_until"
         case isArchived = "archived"
         case isPinned = "pinned"
         case hiddenBeforeSeq = "hidden_before_seq"

@@ -2,6 +2,7 @@
 import Foundation
 
 /// The content of a message.
+@nonexhaustive
 public enum Payload: Sendable, Hashable {
     case text(TextPayload)
     case location(LocationPayload)
@@ -136,6 +137,21 @@ extension Payload: Encodable {
         }
         guard let payload else { return nil }
         self = payload
+    }
+
+    /// A payload that this device wrote, as the outbox stores it.
+    init(_ type: MessageType, stored value: JSONValue) {
+        func read<Content: Decodable>(_: Content.Type) -> Content? {
+            try? JSONDecoder.parley.decode(Content.self, from: Data(value.text.utf8))
+        }
+        let payload: Payload? =
+            switch type {
+            case .message: read(TextPayload.self).map { .text($0) }
+            case .location: read(LocationPayload.self).map { .location($0) }
+            case .encrypted: read(EncryptedPayload.self).map { .encrypted($0) }
+            default: nil
+            }
+        self = payload ?? .other(value)
     }
 
     public func encode(to encoder: any Encoder) throws {

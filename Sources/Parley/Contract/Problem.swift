@@ -1,8 +1,8 @@
-// What the server answers when it refuses a call (RFC 9457), and the client's one error type.
+// What the server answers when it refuses a call (RFC 9457).
 import Foundation
 
-/// A refusal of the server.
-public struct Problem: Sendable, Hashable, Error {
+/// A refusal of the server. It is thrown as `ParleyError`, whose `problem` it is.
+public struct Problem: Sendable, Hashable {
     /// A stable word. Decide by it; an unknown one is decided by `status`.
     public struct Code: StringValue {
         public let rawValue: String
@@ -70,63 +70,4 @@ extension Problem: CustomStringConvertible {
         let fields = errors.map { " \($0.field): \($0.detail)" }.joined()
         return "\(detail)\(fields) (\(code.rawValue), \(status))"
     }
-}
-
-/// Every error that this library throws, besides `CancellationError`.
-public enum ParleyError: Error, Sendable, Hashable {
-    /// The server refused the call.
-    case refused(Problem)
-    /// No answer arrived. Nothing is known about the call's effect, so it may be repeated.
-    case noAnswer(String)
-    /// The server's answer is not what the contract says.
-    case unreadableAnswer(String)
-    /// Nobody is signed in, or the session has ended.
-    case signedOut
-    /// Another client has opened the same store.
-    case storeInUse(path: String)
-    /// The store cannot be read or written, for example because the disk is full.
-    case storeFailed(String)
-    /// The file of an attachment cannot be read.
-    case fileUnreadable(path: String, reason: String)
-    /// A download cannot be written to its file.
-    case fileUnwritable(path: String, reason: String)
-    /// The client was closed.
-    case closed
-    /// There is no such message in the outbox.
-    case notInOutbox(MessageID)
-}
-
-extension ParleyError {
-    /// The code of the server's refusal.
-    public var code: Problem.Code? { if case .refused(let problem) = self { problem.code } else { nil } }
-
-    /// Whether the same call may succeed later.
-    public var isTemporary: Bool {
-        switch self {
-        case .refused(let problem): problem.isTemporary
-        case .noAnswer, .unreadableAnswer, .storeFailed: true
-        case .signedOut, .storeInUse, .fileUnreadable, .fileUnwritable, .closed,
-            .notInOutbox:
-            false
-        }
-    }
-}
-
-extension ParleyError: CustomStringConvertible, LocalizedError {
-    public var description: String {
-        switch self {
-        case .refused(let problem): problem.description
-        case .noAnswer(let reason): "The server did not answer: \(reason)"
-        case .unreadableAnswer(let reason): "The server's answer cannot be read: \(reason)"
-        case .signedOut: "Nobody is signed in, or the session has ended. Sign in again."
-        case .storeInUse(let path): "Another client has opened the store \(path). Close that client first."
-        case .storeFailed(let reason): "The local store failed: \(reason)"
-        case .fileUnreadable(let path, let reason): "The file \(path) cannot be read: \(reason)"
-        case .fileUnwritable(let path, let reason): "The file \(path) cannot be written: \(reason)"
-        case .closed: "This client was closed. Make a new one."
-        case .notInOutbox(let id): "The outbox has no message \(id)."
-        }
-    }
-
-    public var errorDescription: String? { description }
 }

@@ -2,6 +2,7 @@
 import Foundation
 
 /// The registration of this device for alerts.
+@nonexhaustive
 public enum PushTarget: Sendable, Hashable {
     /// Apple's service. The token is in hexadecimal digits. A nil topic is the one that the server has configured.
     case apns(token: String, environment: Environment, topic: String? = nil)

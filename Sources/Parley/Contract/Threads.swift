@@ -119,6 +119,7 @@ public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
 }
 
 /// How long the server keeps the content of messages that are sent while it is set.
+@nonexhaustive
 public enum Retention: Sendable, Hashable {
     case forever
     /// Until every device of every member has the message.

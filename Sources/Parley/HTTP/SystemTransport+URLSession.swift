@@ -29,7 +29,7 @@
                 (body, answer) = try await session.data(for: outgoing)
             } catch {
                 if Task.isCancelled { throw CancellationError() }
-                throw ParleyError.noAnswer(error.localizedDescription)
+                throw ParleyError.noAnswer(error.localizedDescription, cause: error)
             }
             guard let answer = answer as? HTTPURLResponse else { throw ParleyError.noAnswer("the answer is not HTTP") }
             let headers = answer.allHeaderFields.map { ("\($0.key)".lowercased(), "\($0.value)") }

@@ -121,7 +121,7 @@
                 return curl_easy_perform(easy)
             }
             guard code == CURLE_OK else {
-                return .failure(ParleyError.noAnswer(String(cString: curl_easy_strerror(code))))
+                return .failure(CurlError(code: Int32(bitPattern: code.rawValue)).asNoAnswer)
             }
             // libcurl takes a head that was cut off for the whole one.
             guard isHeadComplete else {
@@ -174,5 +174,16 @@
             guard headers[name] == nil else { return }
             headers[name] = text[text.index(after: colon)...].trimmingCharacters(in: .whitespacesAndNewlines)
         }
+    }
+
+    /// What libcurl reports when no answer arrived: the `cause` of `noAnswer` on Linux.
+    public struct CurlError: Error, Hashable, CustomStringConvertible {
+        /// libcurl's number (`CURLcode`), for example 60 for a certificate that is not trusted.
+        public let code: Int32
+
+        /// libcurl's English words for the number.
+        public var description: String { String(cString: curl_easy_strerror(CURLcode(UInt32(bitPattern: code)))) }
+
+        fileprivate var asNoAnswer: ParleyError { .noAnswer(description, cause: self) }
     }
 #endif

@@ -5,6 +5,7 @@ import GRDB
 /// One thread in the list of threads.
 public struct InboxRow: Sendable, Equatable, Identifiable {
     /// Whether messages of this device wait for the server.
+    @nonexhaustive
     public enum Unsent: Sendable, Equatable {
         case none, sending, failed
     }
@@ -38,6 +39,7 @@ public struct InboxRow: Sendable, Equatable, Identifiable {
 }
 
 /// Which threads a list shows.
+@nonexhaustive
 public enum InboxFilter: Sendable, Hashable {
     case all
     /// Not archived.

@@ -4,36 +4,44 @@
 public enum ListChange<Row: Sendable>: Sendable {
     /// The whole list. The first change is a snapshot.
     case snapshot([Row])
+    /// What changed since the last change.
     case diff([ListEdit<Row>])
 }
 
 /// One edit. Positions count in the list as the edits before it left it.
 public enum ListEdit<Row: Sendable>: Sendable {
+    /// A new row stands at this position.
     case insert(Row, at: Int)
+    /// The row at this position has changed, and keeps its id.
     case update(Row, at: Int)
+    /// The row moves. `to` counts without it.
     case move(from: Int, to: Int)
+    /// The row at this position is gone.
     case remove(at: Int)
 }
 
 extension ListChange: Equatable where Row: Equatable {}
 extension ListEdit: Equatable where Row: Equatable {}
 
-extension Array where Element: Sendable {
-    /// Makes this array equal to the list after `change`.
-    public mutating func apply(_ change: ListChange<Element>) {
-        switch change {
-        case .snapshot(let rows): self = rows
+extension ListChange {
+    /// Makes `rows` equal to the list after this change.
+    public func apply(to rows: inout [Row]) {
+        switch self {
+        case .snapshot(let all): rows = all
         case .diff(let edits):
-            for edit in edits { apply(edit) }
+            for edit in edits { edit.apply(to: &rows) }
         }
     }
+}
 
-    public mutating func apply(_ edit: ListEdit<Element>) {
-        switch edit {
-        case .insert(let row, let index): insert(row, at: index)
-        case .update(let row, let index): self[index] = row
-        case .move(let from, let to): insert(remove(at: from), at: to)
-        case .remove(let index): remove(at: index)
+extension ListEdit {
+    /// Makes this edit in `rows`.
+    public func apply(to rows: inout [Row]) {
+        switch self {
+        case .insert(let row, let index): rows.insert(row, at: index)
+        case .update(let row, let index): rows[index] = row
+        case .move(let from, let to): rows.insert(rows.remove(at: from), at: to)
+        case .remove(let index): rows.remove(at: index)
         }
     }
 }

@@ -94,7 +94,7 @@ private func persistently<Value>(_ fetch: () async throws -> Value) async -> Val
     while !Task.isCancelled {
         do {
             return try await fetch()
-        } catch ParleyError.closed {
+        } catch let error as ParleyError where error.kind == .closed {
             return nil
         } catch {
             try? await Task.sleep(for: .seconds(1))

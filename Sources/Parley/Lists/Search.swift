@@ -15,66 +15,103 @@ public struct SearchResult: Sendable, Equatable, Identifiable {
     }
 }
 
+/// What a search has found so far, and whether it has ended.
+public struct SearchResults: Sendable, Equatable {
+    /// Newest first, at most 200 of the server's and 200 of the store's.
+    public var results: [SearchResult]
+    /// Whether more results may come.
+    public var state: SearchState
+
+    /// Makes a value, for example for a preview.
+    public init(results: [SearchResult] = [], state: SearchState = .searching) {
+        self.results = results
+        self.state = state
+    }
+}
+
+/// How far a search is.
+@nonexhaustive
+public enum SearchState: Sendable, Hashable {
+    /// The results are those of the store, and the server has not answered yet.
+    case searching
+    /// The results are complete.
+    case complete
+    /// The server has more than 200 results. `call(.messages.search(…))` reads further pages.
+    case truncated
+    /// The server could not be asked, so the results are those of the store.
+    case failed(ParleyError)
+
+    /// Why the server could not be asked; nil if it was.
+    public var error: ParleyError? { if case .failed(let error) = self { error } else { nil } }
+}
+
 extension ParleyClient {
-    /// Finds messages in which every word of `text` begins a word, newest first: at once those in the store, and then
-    /// those that only the server has. Without a connection the list stays as the store has it. The list ends after 200
-    /// results; `call(.messages.search(…))` reads further pages.
-    public nonisolated func search(_ text: String, in thread: ThreadID? = nil) -> LiveList<SearchResult> {
+    /// Finds messages in which every word of `text` begins a word: at once those in the store, and then also those that
+    /// only the server has. The value whose `state` is not `searching` any more has the server's results. The server is
+    /// asked once; search again when the connection is back.
+    public nonisolated func search(_ text: String, in thread: ThreadID? = nil) -> LiveValue<SearchResults> {
         let parts = parts
         let found = ServerResults()
-        return LiveList(hub: parts.store.changes) {
+        return LiveValue(hub: parts.store.changes) {
             $0.all || $0.search == ObjectIdentifier(found)
-        } fetch: { _ in
+        } fetch: {
             let local = try await parts.store.read { try SearchQuery.run($0, text, thread) }
             guard let server = found.results else {
                 // The reader gets the store's results first. The server's come as a change.
                 found.fetch(text, thread, parts)
-                return local
+                return SearchResults(results: local)
             }
-            let known = Set(server.map(\.id))
-            return (server + local.filter { !known.contains($0.id) }).sorted {
+            let known = Set(server.results.map(\.id))
+            let all = (server.results + local.filter { !known.contains($0.id) }).sorted {
                 ($0.message.timestamp, $0.id.rawValue) > ($1.message.timestamp, $1.id.rawValue)
             }
+            return SearchResults(results: all, state: server.state)
         }
     }
 }
 
 /// The server's results of one search. They are asked for once.
 private final class ServerResults: Sendable {
-    private enum State { case idle, running(Task<Void, Never>), done([SearchResult]) }
+    private enum State { case idle, running(Task<Void, Never>), done(SearchResults) }
 
     private let state = Locked(State.idle)
 
-    var results: [SearchResult]? {
+    /// Nil until the server has answered, or could not be asked.
+    var results: SearchResults? {
         state.withLock { if case .done(let results) = $0 { results } else { nil } }
     }
 
     func fetch(_ text: String, _ thread: ThreadID?, _ parts: Parts) {
-        let finish: @Sendable ([SearchResult]) -> Void = { [weak self] results in
+        let finish: @Sendable (SearchResults) -> Void = { [weak self] results in
             guard let self else { return }
             state.withLock { $0 = .done(results) }
             parts.store.changes.publish(Changes(search: ObjectIdentifier(self)))
         }
         state.withLock { state in
             guard case .idle = state else { return }
-            state = .running(Task { finish((try? await Self.results(text, thread, parts)) ?? []) })
+            state = .running(Task { finish(await Self.results(text, thread, parts)) })
         }
+    }
+
+    private static func results(_ text: String, _ thread: ThreadID?, _ parts: Parts) async -> SearchResults {
+        var found = SearchResults()
+        var page: String?
+        do {
+            repeat {
+                let answer = try await parts.connection.call(
+                    .messages.search(text, in: thread, limit: 100, page: page))
+                found.results += answer.results.map { SearchResult(message: $0.message, snippet: $0.snippet) }
+                page = answer.next
+            } while page != nil && found.results.count < SearchQuery.resultsMax
+            found.state = page == nil ? .complete : .truncated
+        } catch {
+            found.state = .failed(error as? ParleyError ?? .noAnswer("the search was cancelled", cause: error))
+        }
+        return found
     }
 
     deinit {
         if case .running(let task) = state.withLock({ $0 }) { task.cancel() }
-    }
-
-    private static func results(_ text: String, _ thread: ThreadID?, _ parts: Parts) async throws -> [SearchResult] {
-        var results: [SearchResult] = []
-        var page: String?
-        repeat {
-            let answer = try await parts.connection.call(
-                .messages.search(text, in: thread, limit: 100, page: page))
-            results += answer.results.map { SearchResult(message: $0.message, snippet: $0.snippet) }
-            page = answer.next
-        } while page != nil && results.count < SearchQuery.resultsMax
-        return results
     }
 }
 

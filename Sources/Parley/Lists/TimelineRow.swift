@@ -2,6 +2,7 @@
 import Foundation
 
 /// A row of a timeline, oldest first.
+@nonexhaustive
 public enum TimelineRow: Sendable, Equatable, Identifiable {
     /// A message of the thread. Own messages in threads of up to 100 members say how far they have come.
     case message(Message, Delivery?)
@@ -12,6 +13,7 @@ public enum TimelineRow: Sendable, Equatable, Identifiable {
     /// Messages that this device does not have. The timeline fetches them.
     case hole(ClosedRange<Seq>)
 
+    @nonexhaustive
     public enum ID: Hashable, Sendable {
         case message(MessageID)
         case divider
@@ -49,6 +51,7 @@ public struct Delivery: Sendable, Hashable {
 }
 
 /// Where a timeline begins.
+@nonexhaustive
 public enum TimelineAnchor: Sendable, Hashable {
     /// At the first unread message, or at the newest if all are read.
     case firstUnread

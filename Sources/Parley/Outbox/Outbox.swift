@@ -22,13 +22,13 @@ final class Outbox: Sendable {
     // MARK: For apps
 
     func add(
-        _ content: Content, _ attachments: [OutgoingFile], to thread: ThreadID, replyTo: MessageID?,
+        _ content: MessageContent, _ attachments: [OutgoingFile], to thread: ThreadID, replyTo: MessageID?,
         mentions: [UserID], expiresIn: Duration?
     ) async throws -> OutgoingMessage {
         let id = MessageID.random()
         let body = MessageDraft(
             id: id, type: content.type, payload: content.payload, replyTo: replyTo, mentions: mentions,
-            expiresIn: expiresIn.map { Int($0.components.seconds) }
+            expiresIn: expiresIn
         ).json
         let copies = try await copy(attachments)
         defer { files.settle(copies) }
@@ -141,7 +141,7 @@ final class Outbox: Sendable {
             } catch let error as ParleyError where error.isTemporary {
                 await store.changes.pause(backoff.failed(error))
                 try Task.checkCancellation()
-            } catch let error as ParleyError where error.endsSession || error == .closed {
+            } catch let error as ParleyError where error.endsSession || error.kind == .closed {
                 throw error
             } catch let error as ParleyError {
                 try await store.write { fold in
@@ -220,8 +220,8 @@ final class Outbox: Sendable {
 extension ParleyError {
     /// The server does not have the files of a message, or not yet.
     fileprivate var concernsFiles: Bool {
-        guard case .refused(let problem) = self else { return false }
-        return problem.code == "attachment_not_ready"
+        guard let problem else { return false }
+        return problem.code == .attachmentNotReady
             || problem.status == 422 && problem.errors.contains { $0.field.hasPrefix("payload.attachments") }
     }
 }

@@ -30,21 +30,14 @@ struct OutboxEntry: Sendable, Equatable {
     let failure: Failure?
     let createdAt: Date
 
-    /// Why a message was not sent, as it is stored.
+    /// Why a message was not sent, as it is stored: an error without its cause.
     struct Failure: Codable, Sendable, Equatable {
+        let kind: ParleyError.Kind
+        let detail: String
         /// The answer of the server, if it refused the message.
         var status: Int?
         var document: JSONValue?
         var requestID: String?
-        /// Any other error: which one it is, and what it says.
-        var kind: Kind?
-        var path: String?
-        var reason: String?
-
-        enum Kind: String, Codable, Sendable {
-            case noAnswer, unreadableAnswer, signedOut, storeInUse, storeFailed, fileUnreadable, fileUnwritable
-            case closed, notInOutbox
-        }
     }
 
     init(_ row: Row) throws {
@@ -83,38 +76,17 @@ struct OutboxEntry: Sendable, Equatable {
 
 extension OutboxEntry.Failure {
     init(_ error: ParleyError) {
-        switch error {
-        case .refused(let problem):
-            self.init(status: problem.status, document: problem.document, requestID: problem.requestID)
-        case .noAnswer(let reason): self.init(kind: .noAnswer, reason: reason)
-        case .unreadableAnswer(let reason): self.init(kind: .unreadableAnswer, reason: reason)
-        case .signedOut: self.init(kind: .signedOut)
-        case .storeInUse(let path): self.init(kind: .storeInUse, path: path)
-        case .storeFailed(let reason): self.init(kind: .storeFailed, reason: reason)
-        case .fileUnreadable(let path, let reason): self.init(kind: .fileUnreadable, path: path, reason: reason)
-        case .fileUnwritable(let path, let reason): self.init(kind: .fileUnwritable, path: path, reason: reason)
-        case .closed: self.init(kind: .closed)
-        case .notInOutbox(let id): self.init(kind: .notInOutbox, reason: id.rawValue)
-        }
+        self.init(
+            kind: error.kind, detail: error.detail, status: error.problem?.status, document: error.problem?.document,
+            requestID: error.problem?.requestID)
     }
 
     var error: ParleyError {
-        if let status, let document, let body = try? JSONEncoder().encode(document) {
-            let headers = requestID.map { ["x-request-id": $0] } ?? [:]
-            return .refused(Problem(HTTPResponse(status: status, headers: headers, body: body)))
+        guard let status, let document, let body = try? JSONEncoder().encode(document) else {
+            return ParleyError(kind, detail: detail)
         }
-        let (path, reason) = (path ?? "", reason ?? "")
-        return switch kind {
-        case .noAnswer: .noAnswer(reason)
-        case .signedOut: .signedOut
-        case .storeInUse: .storeInUse(path: path)
-        case .storeFailed: .storeFailed(reason)
-        case .fileUnreadable: .fileUnreadable(path: path, reason: reason)
-        case .fileUnwritable: .fileUnwritable(path: path, reason: reason)
-        case .closed: .closed
-        case .notInOutbox: .notInOutbox(MessageID(reason))
-        case .unreadableAnswer, nil: .unreadableAnswer(reason)
-        }
+        let headers = requestID.map { ["x-request-id": $0] } ?? [:]
+        return .refused(Problem(HTTPResponse(status: status, headers: headers, body: body)))
     }
 }
 

@@ -43,7 +43,7 @@ struct OutboxFiles: Sendable {
         } catch {
             // A full disk leaves a part of the copy.
             remove(copy: id.rawValue)
-            throw ParleyError.fileUnreadable(path: file.name, reason: error.localizedDescription)
+            throw ParleyError.fileUnreadable(path: file.name, reason: error.localizedDescription, cause: error)
         }
     }
 

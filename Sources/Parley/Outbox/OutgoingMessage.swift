@@ -2,6 +2,7 @@
 import Foundation
 
 /// The state of a message that this device sends.
+@nonexhaustive
 public enum OutgoingState: Sendable, Hashable {
     /// The message waits for its turn, or for the server.
     case queued
@@ -23,7 +24,8 @@ public struct OutgoingMessage: Sendable, Identifiable {
     public let id: MessageID
     public let threadID: ThreadID
     public let type: MessageType
-    public let payload: JSONValue
+    /// What the message says, without its files.
+    public let payload: Payload
     public let replyTo: MessageID?
     public let mentions: [UserID]
     public let files: [File]
@@ -44,7 +46,8 @@ public struct OutgoingMessage: Sendable, Identifiable {
 
     let outbox: Outbox
 
-    public var text: String? { payload["text"]?.string }
+    /// The text of the payload; nil if it has none.
+    public var text: String? { payload.text }
 
     /// Follows the state: first the present one, last `sent` or `cancelled`. A failed message may be retried.
     public var states: LiveValue<OutgoingState> { outbox.states(of: id, in: threadID) }
@@ -69,7 +72,7 @@ extension OutgoingMessage {
         id = entry.id
         threadID = entry.threadID
         type = MessageType(rawValue: entry.body["type"]?.string ?? "message")
-        payload = entry.body["payload"] ?? [:]
+        payload = Payload(type, stored: entry.body["payload"] ?? [:])
         replyTo = entry.body["reply_to"]?.string.map { MessageID($0) }
         mentions = (entry.body["mentions"]?.array ?? []).compactMap(\.string).map { UserID($0) }
         files = entry.files.map { file in

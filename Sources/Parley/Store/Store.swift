@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 
 /// Where a client keeps its data.
+@nonexhaustive
 public enum StoreLocation: Sendable {
     /// A directory of the client's own. It is made if it is absent. One client at a time may open it.
     case file(directory: URL)
@@ -100,7 +101,7 @@ final class Store: Sendable {
 
 /// An error of the database as the library throws it.
 private func storeError(_ error: any Error) -> any Error {
-    error is ParleyError || error is CancellationError ? error : ParleyError.storeFailed("\(error)")
+    error is ParleyError || error is CancellationError ? error : ParleyError.storeFailed("\(error)", cause: error)
 }
 
 /// A lock file in the store's directory. It refuses a second client, which would poll and send the same messages again.

@@ -23,7 +23,7 @@ struct Backoff: Sendable {
     }
 
     private func range(after error: ParleyError) -> ClosedRange<Duration> {
-        if case .refused(let problem) = error, let asked = problem.retryAfter, asked > .zero {
+        if let problem = error.problem, let asked = problem.retryAfter, asked > .zero {
             return problem.status == 429
                 ? asked...asked + Self.first : min(asked, Self.longest / 2)...Self.longest
         }

@@ -81,7 +81,7 @@ actor History {
             } store: { fold, answer, touches in
                 try fold.store(answer, in: id.rawValue, unless: touches)
             }
-        } catch ParleyError.refused(let problem) where problem.code == "message_not_found" {
+        } catch let error as ParleyError where error.code == .messageNotFound {
             try await store.write { fold in
                 guard
                     let seq: Seq = try fold.db.one(
@@ -103,7 +103,7 @@ actor History {
                     return try fold.loadThread(thread, unless: touches)
                 })
             {}
-        } catch ParleyError.refused(let problem) where problem.code == "thread_not_found" {
+        } catch let error as ParleyError where error.code == .threadNotFound {
             try await store.write { try $0.db.run("delete from missing_thread where id = ?", [id]) }
         }
     }
@@ -116,7 +116,7 @@ actor History {
                         .messages.list(in: ThreadID(id), limit: 30).raw)
                 }, store: { try $0.loadMessages(id, page: $1, unless: $2) })
             {}
-        } catch ParleyError.refused(let problem) where [403, 404].contains(problem.status) {
+        } catch let error as ParleyError where error.isGone {
             // The event that says why is on its way.
             try await store.write { try $0.db.run("delete from missing_newest where id = ?", [id]) }
         }

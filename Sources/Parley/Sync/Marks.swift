@@ -66,7 +66,7 @@ actor MarkWorker {
                 try await send()
                 backoff.succeeded()
                 guard await listener.signal.wait() else { break }
-            } catch let error as ParleyError where !error.endsSession && error != .closed {
+            } catch let error as ParleyError where !error.endsSession && error.kind != .closed {
                 await store.changes.pause(backoff.failed(error))
             }
         }
@@ -103,7 +103,7 @@ actor MarkWorker {
             if marks.isEmpty { return }
             do {
                 try await put(marks)
-            } catch ParleyError.refused(let problem) where !problem.isTemporary && problem.status != 401 {
+            } catch let error as ParleyError where error.isFinalRefusal {
                 // One thread is gone, or a restored server has fewer messages. The others' marks must arrive.
                 for mark in marks { try await putOne(mark) }
             }
@@ -122,7 +122,7 @@ actor MarkWorker {
     private func putOne(_ mark: (id: String, seq: Seq)) async throws {
         do {
             try await put([mark])
-        } catch ParleyError.refused(let problem) where !problem.isTemporary && problem.status != 401 {
+        } catch let error as ParleyError where error.isFinalRefusal {
             try await store.write { try $0.removeMark(in: ThreadID(mark.id)) }
         }
     }

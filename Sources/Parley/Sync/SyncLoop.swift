@@ -10,7 +10,7 @@ struct SyncLoop: Sendable {
     /// Runs until the task is cancelled. Throws `refused` with status 401 when the session has ended.
     func run() async throws {
         var backoff = Backoff()
-        var wait = 0
+        var wait = Duration.zero
         var hasPresence = false
         live.setStatus(.connecting)
         try await store.write { try $0.confirmMarksAgain() }
@@ -22,27 +22,27 @@ struct SyncLoop: Sendable {
                     if live.presence.isEmpty { try? await loadPresence() }
                     hasPresence = true
                 }
-            } catch let error as ParleyError where !error.endsSession && error != .closed {
+            } catch let error as ParleyError where !error.endsSession && error.kind != .closed {
                 let pause = backoff.failed(error)
                 live.setStatus(.offline(until: .now + pause / .seconds(1), reason: error))
                 live.forgetPresence()
                 hasPresence = false
                 await store.changes.pause(pause)
-                wait = 0
+                wait = .zero
             }
         }
         throw CancellationError()
     }
 
-    static let wait = 25
+    static let wait = Duration.seconds(25)
 
-    /// One answer of the server, or the first inbox. Returns how long the next poll may wait, in seconds: not at all
+    /// One answer of the server, or the first inbox. Returns how long the next poll may wait: not at all
     /// after an inbox, because events may have followed its cursor.
-    private func step(_ wait: Int) async throws -> Int {
+    private func step(_ wait: Duration) async throws -> Duration {
         guard let cursor = try await store.read({ try $0.value("cursor") }) else {
             live.setStatus(.behind)
             try await reload()
-            return 0
+            return .zero
         }
         // An answer may name a thread that is missing, and the repair of the last one may have been cut off.
         try await history.repair()
@@ -51,7 +51,7 @@ struct SyncLoop: Sendable {
             let answer = try await connection.call(.sync.events(after: cursor, wait: wait, limit: 200).raw)
             try await take(answer, poll: poll)
             return Self.wait
-        } catch ParleyError.refused(let problem) where problem.status == 410 {
+        } catch let error as ParleyError where error.problem?.status == 410 {
             live.setStatus(.behind)
             // Stored first: after a crash the reload still knows what it has to ask.
             try await store.write { fold in
@@ -59,7 +59,7 @@ struct SyncLoop: Sendable {
                 try fold.db.setValue("cursor", nil)
             }
             try await reload()
-            return 0
+            return .zero
         }
     }
 
@@ -115,10 +115,10 @@ struct SyncLoop: Sendable {
     private func staleThreads(_ threads: [JSONValue]) async throws -> Set<String> {
         guard let expired = try await store.read({ try $0.value("expired") }) else { return [] }
         do {
-            _ = try await connection.call(.sync.events(after: expired, wait: 0, limit: 1))
+            _ = try await connection.call(.sync.events(after: expired, wait: .zero, limit: 1))
             return Set(threads.compactMap { $0["id"]?.string })  // It was expired, and now it is not: nothing is sure.
-        } catch ParleyError.refused(let problem) where problem.status == 410 {
-            return Set((problem.document["threads"]?.array ?? []).compactMap { $0["id"]?.string })
+        } catch let error as ParleyError where error.problem?.status == 410 {
+            return Set((error.problem?.document["threads"]?.array ?? []).compactMap { $0["id"]?.string })
         }
     }
 
@@ -137,7 +137,7 @@ struct SyncLoop: Sendable {
                         .messages.list(in: ThreadID(id), after: .seq(seq), limit: 200).raw)
                     pages.append((id, seq, answer))
                     after = answer["end"]?.bool ?? true ? nil : answer["messages"]?.array?.last?["seq"]?.int
-                } catch ParleyError.refused(let problem) where [403, 404].contains(problem.status) {
+                } catch let error as ParleyError where error.isGone {
                     break  // The inbox does not have the thread any more.
                 }
             }
@@ -159,12 +159,5 @@ struct SyncLoop: Sendable {
             default: break
             }
         }
-    }
-}
-
-extension ParleyError {
-    /// The token is dead: all data of the account must go.
-    var endsSession: Bool {
-        if case .refused(let problem) = self { problem.status == 401 } else { false }
     }
 }

@@ -52,7 +52,7 @@ extension ThreadSummary {
         return title.isEmpty ? (kind == .direct ? "Deleted user" : "Untitled group") : title
     }
 
-    func isMuted(at now: Date) -> Bool { me.mutedUntil.map { $0 > now } ?? false }
+    func isMuted(at now: Date) -> Bool { me.isMuted(at: now) }
 }
 
 extension Sender {

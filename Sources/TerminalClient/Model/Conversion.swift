@@ -46,7 +46,7 @@ extension TimelineEntry {
 }
 
 extension Connection {
-    init(_ status: Status) {
+    init(_ status: ConnectionStatus) {
         self =
             switch status {
             case .signedOut(let problem): .signedOut(reason: problem?.detail)

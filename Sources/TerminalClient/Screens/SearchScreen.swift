@@ -23,6 +23,8 @@ struct SearchScreen: Screen {
     var results: [FoundMessage] = []
     /// Whether the server may still answer.
     var isSearching = false
+    /// Whether the server could not be asked, so only messages of this device were searched.
+    var isOffline = false
     private var field = TextField()
     private var cursor = ListCursor<MessageID>()
     private var pageRows = 18
@@ -49,6 +51,7 @@ struct SearchScreen: Screen {
             guard field.handle(key), text != before else { return [] }
             cursor = ListCursor()
             isSearching = !text.isEmpty
+            isOffline = false
             if text.isEmpty { results = [] }
             return [.search(text)]
         }
@@ -61,7 +64,8 @@ struct SearchScreen: Screen {
         canvas.cursor = .init(column: 9 + layout.column, row: rows.lowerBound)
         let list = rows.dropFirst(2)
         guard !results.isEmpty else {
-            let text = text.isEmpty ? "Type words to search for." : isSearching ? "Searching…" : "Nothing was found."
+            let outcome = isOffline ? "Nothing was found on this device. The server did not answer." : "Nothing was found."
+            let text = text.isEmpty ? "Type words to search for." : isSearching ? "Searching…" : outcome
             canvas.write(text, column: 2, row: list.lowerBound, style: .dim)
             return []
         }

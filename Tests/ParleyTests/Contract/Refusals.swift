@@ -58,7 +58,8 @@ struct Refusals {
         #expect {
             _ = try call.read(response(200, body))
         } throws: { error in
-            if case .unreadableAnswer = error as? ParleyError { true } else { false }
+            let error = error as? ParleyError
+            return error?.kind == .unreadableAnswer && error?.cause is DecodingError
         }
     }
 

@@ -75,7 +75,7 @@ struct SampleCall: Sendable, CustomStringConvertible {
         .init(
             "updateSettings",
             .threads.updateSettings(
-                of: thread, mutedUntil: .set(Date(rfc3339: "2026-12-01T00:00:00.000Z")), isPinned: true)),
+                of: thread, mute: .set(.until(Date(timeIntervalSince1970: 1_796_083_200))), isPinned: true)),
         .init("sendMessage", .messages.send(.init(id: message, payload: .text("hi")), in: thread)),
         .init("listMessages", .messages.list(in: thread, before: .seq(42), after: .message(message), limit: 3)),
         .init("getMessage", .messages.get(message, in: thread)),
@@ -91,7 +91,7 @@ struct SampleCall: Sendable, CustomStringConvertible {
         .init("putUnread", .receipts.markUnread(from: 42, in: thread)),
         .init("putTyping", .receipts.typing(in: thread)),
         .init("getInbox", .sync.inbox(unreadOnly: true, limit: 3, page: "p")),
-        .init("sync", .sync.events(after: "c", wait: 5, limit: 3)),
+        .init("sync", .sync.events(after: "c", wait: .seconds(5), limit: 3)),
     ]
 
     private static let files: [Self] = [
@@ -124,14 +124,14 @@ struct SampleCall: Sendable, CustomStringConvertible {
         .init("updateThread", .threads.update(thread, title: .set(nil), image: .set(nil), retention: .set(nil))),
         .init("updateThread", .threads.update(thread, retention: .set(.untilDelivered))),
         .init("putMember", .threads.setMember(user, of: thread, role: .admin)),
-        .init("updateSettings", .threads.updateSettings(of: thread, mutedUntil: .set(nil), isArchived: true)),
+        .init("updateSettings", .threads.updateSettings(of: thread, mute: .set(nil), isArchived: true)),
         .init("updateSettings", .threads.updateSettings(of: thread, hiddenBeforeSeq: 3)),
         .init(
             "sendMessage",
             .messages.send(
                 .init(
                     id: message, payload: .text(nil, attachments: [attachment]), replyTo: message, mentions: [user],
-                    expiresIn: 60), in: thread)),
+                    expiresIn: .seconds(60)), in: thread)),
         .init(
             "sendMessage",
             .messages.send(.init(id: message, payload: .text(nil, attachments: [attachment])), in: thread)),

@@ -34,6 +34,14 @@ struct Transport {
         #expect(error?.isTemporary == true)
     }
 
+    @Test("A server that is not there is an error that names its cause")
+    func cause() async throws {
+        let nobody = HTTPRequest(method: "GET", url: try #require(URL(string: "http://127.0.0.1:1/")))
+        let error = await #expect(throws: ParleyError.self) { try await SystemTransport().send(nobody) }
+        #expect(error?.kind == .noAnswer && error?.detail.contains("The server did not answer: ") == true)
+        #expect((error?.cause as? CurlError)?.code == 7)  // CURLE_COULDNT_CONNECT
+    }
+
     @Test("A redirect is not followed, and HEAD has no body")
     func redirect() async throws {
         let server = try MisbehavingServer()

@@ -18,7 +18,7 @@ struct ListEdits {
             let old = Self.list(&random)
             let new = Self.list(&random)
             var copy = old
-            copy.apply(.diff(old.edits(to: new)))
+            ListChange.diff(old.edits(to: new)).apply(to: &copy)
             #expect(copy == new)
         }
     }

@@ -28,6 +28,25 @@ struct OutboxRows {
         #expect(stored == error)
     }
 
+    @Test(
+        "A message in the outbox has the payload that the app wrote",
+        arguments: [
+            .text("Tea?"), .files, .location(LocationPayload(latitude: 52.5, longitude: 13.4, label: "Home")),
+            .encrypted(Data([0, 1, 255])), .custom("x-poll", ["question": "Tea?", "options": [1, 2.5]]),
+        ] as [MessageContent])
+    func payloads(_ content: MessageContent) async throws {
+        let client = try ParleyClient(
+            .init(server: try #require(URL(string: "http://127.0.0.1:1")), store: .memory, tokens: MemoryTokenStorage())
+        )
+        let parts = client.parts
+        try await parts.store.write { try $0.db.setValue("user_id", "ann") }
+        let sent = try await client.thread("t").send(content, expiresIn: .seconds(60))
+        #expect(sent.payload == content.payload && sent.type == content.type)
+        let body = try await parts.store.read { try OutboxEntry.one(sent.id.rawValue, $0)?.body }
+        #expect(body?["expires_in_s"] == 60)
+        await client.close()
+    }
+
     @Test("A file that cannot be copied and one that the server has leave nothing behind")
     func copies() async throws {
         let files = try OutboxFiles(.memory)

@@ -32,6 +32,11 @@ public struct Anything: View, Scene {
     public var body: Never { return fatalError("a stand-in is not run") }
 }
 
+public struct EmptyView: View {
+    public init() {}
+    public var body: Never { return fatalError("a stand-in is not run") }
+}
+
 extension Never: View, Scene {
     public var body: Never { return fatalError("a stand-in is not run") }
 }

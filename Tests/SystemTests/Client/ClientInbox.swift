@@ -22,7 +22,7 @@ extension SystemTests {
                 switch random.below(6) {
                 case 0: try await thread.markRead(through: random.below(number) + 1)
                 case 1: try await thread.send(.text("\(number)"))
-                case 2: try await thread.updateSettings(archived: random.chance(2), pinned: random.chance(2))
+                case 2: try await thread.updateSettings(isArchived: random.chance(2), isPinned: random.chance(2))
                 default: _ = try await pair.server.sent("\(number)", in: id, as: pair.ben)
                 }
             }
@@ -51,7 +51,7 @@ extension SystemTests {
             try await expect([2, 2, 0, 0])
             try await pair.benSays("Hello")
             try await expect([2, 2, 1, 0])
-            try await pair.parley.thread(ThreadID(other)).updateSettings(archived: true)
+            try await pair.parley.thread(ThreadID(other)).updateSettings(isArchived: true)
             try await expect([2, 1, 1, 1])
             try await pair.thread.markRead(through: 1)
             try await expect([2, 1, 0, 1])

@@ -22,18 +22,20 @@ extension SystemTests {
                 let found = try await pair.server.get("/v1/search?q=river", as: pair.ann).json["results"].items.count
                 return found == 3 ? true : nil
             }
-            let shown = Shown(device.parley.search("river"))
-            try await shown.wait("three results") { $0.count == 3 }
-            #expect(shown.rows.map(\.message.seq) == [4, 3, 1])
-            #expect(shown.states[0].map(\.message.seq) == [4, 3])
-            #expect(shown.states[0][1].snippet == "A &lt;b&gt;<mark>river</mark>&lt;/b&gt; boat")
+            var states: [SearchResults] = []
+            for await found in device.parley.search("river") {
+                states.append(found)
+                if found.state != .searching { break }
+            }
+            #expect(states.map { $0.results.map(\.message.seq) } == [[4, 3], [4, 3, 1]])
+            #expect(states.map(\.state) == [.searching, .complete])
+            #expect(states[0].results[1].snippet == "A &lt;b&gt;<mark>river</mark>&lt;/b&gt; boat")
 
             try await device.goOffline()
-            let local = Shown(device.parley.search("riv", in: pair.thread.id))
-            try await local.wait("the device's results") { $0.map(\.message.seq) == [4, 3] }
-            #expect(local.states.count == 1)
-            let none = Shown(device.parley.search("\"* OR river"))
-            try await none.wait("no results") { $0.isEmpty }
+            let local = try await device.parley.search("riv", in: pair.thread.id).wait("the end") { $0.state.error != nil }
+            #expect(local.results.map(\.message.seq) == [4, 3] && local.state.error?.kind == .noAnswer)
+            let none = try await device.parley.search("\"* OR river").wait("the end") { $0.state.error != nil }
+            #expect(none.results.isEmpty)
         }
     }
 }

@@ -68,6 +68,10 @@ struct Dialogs {
         var screen = SearchScreen(in: nil)
         #expect(screen.type("te").last == .search("te"))
         #expect(screen.lines()[2].contains("Searching…"))
+        screen.isSearching = false
+        #expect(screen.lines()[2].contains("Nothing was found."))
+        screen.isOffline = true
+        #expect(screen.lines()[2].contains("The server did not answer."))
         screen.results = [3, 4].map { seq in
             FoundMessage(
                 message: message(seq, "x"), pieces: FoundMessage.pieces(ofSnippet: "some <mark>tea</mark>"),
@@ -113,7 +117,7 @@ struct Dialogs {
 
     @Test("a file of somebody else is saved under a harmless name")
     func saving() {
-        let attachment = Attachment(id: "a", name: "../.bashrc", contentType: "x", size: 1, thumbnail: false)
+        let attachment = Attachment(id: "a", name: "../.bashrc", contentType: "x", size: 1, hasThumbnail: false)
         var screen = PromptScreen(.save(attachment))
         #expect(screen.press(.enter) == [.close, .answer(.save(attachment), "_.bashrc")])
     }

@@ -154,7 +154,7 @@ struct Timelines {
     func hostile() {
         let evil = "\u{1b}]0;x\u{7}\u{1b}[2J\u{202e}evil"
         var hostile = message(
-            1, evil, attachments: [Attachment(id: "a", name: evil, contentType: "x", size: 1, thumbnail: false)])
+            1, evil, attachments: [Attachment(id: "a", name: evil, contentType: "x", size: 1, hasThumbnail: false)])
         hostile.sender = Sender(id: bob, name: evil)
         hostile.reactions = [evil: Reaction(count: 1)]
         var screen = timeline([.message(hostile, delivery: nil)])

@@ -69,7 +69,7 @@ struct ClientSession: Sendable {
         let timeline = client.thread(id).timeline(around: .newest)
         var rows: [TimelineRow] = []
         for await change in timeline {
-            rows.apply(change)
+            change.apply(to: &rows)
             if rows.contains(where: { if case .hole = $0 { true } else { false } }) { continue }
             if timeline.isAtStart { break }
             try await timeline.loadEarlier(200)
@@ -93,7 +93,7 @@ struct ClientSession: Sendable {
         let head = row.thread.head + ClientPhaseRun.sendCount
         var rows: [InboxRow] = []
         for await change in client.inbox() {
-            rows.apply(change)
+            change.apply(to: &rows)
             if rows.contains(where: { $0.id == row.id && $0.thread.head >= head }) { return }
         }
         throw BenchFailure("the client has closed")

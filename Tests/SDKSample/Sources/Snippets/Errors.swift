@@ -17,9 +17,9 @@ private func fields(_ parley: ParleyClient) async throws {
     // snippet
     do {
         _ = try await parley.createGroup(title: "", members: [])
-    } catch ParleyError.refused(let problem) {
-        for field in problem.errors { print("\(field.field): \(field.detail)") }
-        print("Tell the operator: request \(problem.requestID ?? "unknown")")
+    } catch let error as ParleyError {
+        for field in error.problem?.errors ?? [] { print("\(field.field): \(field.detail)") }
+        print("Tell the operator: request \(error.problem?.requestID ?? "unknown")")
     }
     // end
 }

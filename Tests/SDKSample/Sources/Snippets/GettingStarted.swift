@@ -38,7 +38,7 @@ private func showInbox(_ parley: ParleyClient) async {
     // snippet
     var rows: [InboxRow] = []
     for await change in parley.inbox() {
-        rows.apply(change)
+        change.apply(to: &rows)
         for row in rows {
             print(row.thread.title ?? row.thread.peer?.name ?? "", row.thread.unreadCount)
         }

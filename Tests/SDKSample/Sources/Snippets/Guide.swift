@@ -25,7 +25,7 @@ private func quickStart(folder: URL) async throws {
 
     var rows: [TimelineRow] = []
     for await change in thread.timeline() {
-        rows.apply(change)
+        change.apply(to: &rows)
         if case .message(let message, _) = rows.last { print(message.text ?? "") }
     }
     // end

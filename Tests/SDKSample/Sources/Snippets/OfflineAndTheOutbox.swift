@@ -11,6 +11,7 @@ private func status(_ parley: ParleyClient) async {
         case .offline(let until, let reason): print("\(reason) Next try: \(until.formatted())")
         case .suspended: print("the app is in the background")
         case .signedOut: print("show the sign-in page")
+        @unknown default: break
         }
     }
     // end
@@ -28,6 +29,7 @@ private func follow(_ thread: ChatThread) async throws {
         case .failed(let error): print("refused: \(error)")
         case .sent(let seq): return print("number \(seq) of the thread")
         case .cancelled: return print("taken back")
+        @unknown default: break
         }
     }
     // end
@@ -44,7 +46,7 @@ private func unsent(_ parley: ParleyClient) async {
     // snippet
     var unsent: [OutgoingMessage] = []
     for await change in parley.outbox() {
-        unsent.apply(change)
+        change.apply(to: &unsent)
         print("\(unsent.count) messages wait")
     }
     // end

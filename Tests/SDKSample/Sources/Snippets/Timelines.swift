@@ -5,13 +5,14 @@ private func rows(_ thread: ChatThread) async {
     // snippet
     var rows: [TimelineRow] = []
     for await change in thread.timeline(around: .firstUnread) {
-        rows.apply(change)
+        change.apply(to: &rows)
         for row in rows {
             switch row {
             case .message(let message, _): print(message.sender?.name ?? "", message.text ?? "")
             case .outgoing(let message): print("…", message.text ?? "")
             case .divider: print("--- new ---")
             case .hole: print("(loading)")
+            @unknown default: break
             }
         }
     }

@@ -41,7 +41,7 @@ private func show(_ thread: ChatThread) async throws {
     var printed: Set<String> = []
     var shown: Seq = 0
     for await change in thread.timeline(around: .newest) {
-        rows.apply(change)
+        change.apply(to: &rows)
         for row in rows {
             switch row {
             case .message(let message, _):
@@ -49,8 +49,8 @@ private func show(_ thread: ChatThread) async throws {
                 shown = max(shown, message.seq)
             case .outgoing(let message):
                 if printed.insert("… \(message.id)").inserted { print("… \(message.text ?? "")") }
-            case .divider, .hole:
-                break
+            case .divider, .hole: break
+            @unknown default: break
             }
         }
         try await thread.markRead(through: shown)

@@ -7,7 +7,7 @@ func echo(_ parley: ParleyClient, as me: UserID) async throws {
         group.addTask {
             var rows: [InboxRow] = []
             for await change in parley.inbox(.unread) {
-                rows.apply(change)
+                change.apply(to: &rows)
                 for row in rows { try await answer(in: parley.thread(row.id), as: me) }
             }
         }
@@ -22,7 +22,7 @@ func echo(_ parley: ParleyClient, as me: UserID) async throws {
 private func answer(in thread: ChatThread, as me: UserID) async throws {
     var rows: [TimelineRow] = []
     for await change in thread.timeline(around: .firstUnread) {
-        rows.apply(change)
+        change.apply(to: &rows)
         let unread = rows.drop { $0.id != .divider }
         // What the device lacks is being fetched.
         if unread.contains(where: { if case .hole = $0 { true } else { false } }) { continue }

@@ -22,7 +22,7 @@ final class Shown<Row: Identifiable & Equatable & Sendable>: Sendable {
             for try await change in changes {
                 screen.states.withLock { states in
                     var rows = states.last ?? []
-                    rows.apply(change)
+                    change.apply(to: &rows)
                     states.append(rows)
                 }
             }

@@ -30,6 +30,8 @@ struct TimelineLine: View {
             Text("New messages")
         case .hole:
             ProgressView()
+        @unknown default:
+            EmptyView()
         }
     }
 }

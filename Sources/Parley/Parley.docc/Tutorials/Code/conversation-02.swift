@@ -34,6 +34,8 @@ struct TimelineLine: View {
             Text("New messages")
         case .hole:
             ProgressView()
+        @unknown default:
+            EmptyView()
         }
     }
 }

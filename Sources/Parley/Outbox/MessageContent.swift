@@ -2,31 +2,31 @@
 import Foundation
 
 /// The content of a new message, without its attachments.
-public struct Content: Sendable, Hashable {
+public struct MessageContent: Sendable, Hashable {
     public let type: MessageType
     public let payload: Payload
 
     /// A text. An empty text is allowed only with attachments.
-    public static func text(_ text: String) -> Content {
-        Content(type: .message, payload: .text(text.isEmpty ? nil : text))
+    public static func text(_ text: String) -> MessageContent {
+        MessageContent(type: .message, payload: .text(text.isEmpty ? nil : text))
     }
 
     /// Only attachments.
-    public static var files: Content { .text("") }
+    public static var files: MessageContent { .text("") }
 
     /// A place, for example where the user is.
-    public static func location(_ place: LocationPayload) -> Content {
-        Content(type: .location, payload: .location(place))
+    public static func location(_ place: LocationPayload) -> MessageContent {
+        MessageContent(type: .location, payload: .location(place))
     }
 
     /// The server never looks into it.
-    public static func encrypted(_ ciphertext: Data) -> Content {
-        Content(type: .encrypted, payload: .encrypted(EncryptedPayload(ciphertext: ciphertext)))
+    public static func encrypted(_ ciphertext: Data) -> MessageContent {
+        MessageContent(type: .encrypted, payload: .encrypted(EncryptedPayload(ciphertext: ciphertext)))
     }
 
     /// A type of the app's own, which begins with `x-`.
-    public static func custom(_ type: MessageType, _ payload: JSONValue) -> Content {
-        Content(type: type, payload: .other(payload))
+    public static func custom(_ type: MessageType, _ payload: JSONValue) -> MessageContent {
+        MessageContent(type: type, payload: .other(payload))
     }
 }
 

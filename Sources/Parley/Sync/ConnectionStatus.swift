@@ -2,7 +2,8 @@
 import Foundation
 
 /// The connection to the server.
-public enum Status: Sendable, Equatable {
+@nonexhaustive
+public enum ConnectionStatus: Sendable, Equatable {
     /// Nobody is signed in. The problem says why the session ended, unless the user signed out.
     case signedOut(Problem?)
     /// The app asked the client to rest (`suspend`).
@@ -17,7 +18,7 @@ public enum Status: Sendable, Equatable {
     case offline(until: Date, reason: ParleyError)
 }
 
-extension Status {
+extension ConnectionStatus {
     fileprivate var isOffline: Bool { if case .offline = self { true } else { false } }
 }
 
@@ -35,7 +36,7 @@ public struct PresenceState: Sendable, Hashable {
 /// What is shown and not stored.
 final class LiveState: Sendable {
     private struct State {
-        var status = Status.connecting
+        var status = ConnectionStatus.connecting
         var presence: [String: PresenceState] = [:]
         /// By thread, then by person: until when.
         var typing: [String: [String: ContinuousClock.Instant]] = [:]
@@ -50,9 +51,9 @@ final class LiveState: Sendable {
 
     init(_ hub: ChangeHub) { self.hub = hub }
 
-    var status: Status { state.withLock { $0.status } }
+    var status: ConnectionStatus { state.withLock { $0.status } }
 
-    func setStatus(_ status: Status) {
+    func setStatus(_ status: ConnectionStatus) {
         let before = state.withLock { state in
             defer { state.status = status }
             return state.status
