@@ -1,6 +1,6 @@
 // One thread as an app sees it: what it shows, and what the user does in it.
 import Foundation
-import GRDB
+internal import GRDB
 
 /// A thread of the user: a handle that costs nothing and is always up to date.
 ///

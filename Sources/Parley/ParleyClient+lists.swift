@@ -1,6 +1,6 @@
 // The client's lists, and calls that make threads.
 import Foundation
-import GRDB
+internal import GRDB
 
 extension ParleyClient {
     // MARK: Lists

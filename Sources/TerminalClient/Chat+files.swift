@@ -52,7 +52,7 @@ extension Chat {
         guard linked.insert(id).inserted else { return }
         start(for: nil) { chat in
             do {
-                let link = try await chat.client.call(.attachments.link(id, seconds: 86_400))
+                let link = try await chat.client.call(.attachments.link(id, validFor: .seconds(86_400)))
                 chat.interface.surroundings.links[id] = link.url.absoluteString
                 chat.changed()
             } catch {

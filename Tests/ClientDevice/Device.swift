@@ -77,7 +77,7 @@ struct Device: Sendable {
         let thread = parley.thread(row.id)
         var answer: [String: JSONValue] = ["thread": .string(row.id.rawValue)]
         // A place near the end of the thread.
-        let seq = max(1, row.thread.head - (command["back"]?.int ?? 0))
+        let seq = max(1, row.thread.head.advanced(by: -(command["back"]?.int ?? 0)))
         switch command["do"]?.string {
         case "send": answer["message"] = .string(try await send(command, in: thread))
         case "edit", "delete", "react", "unreact": try await change(command, in: thread)
@@ -131,7 +131,7 @@ struct Device: Sendable {
             try await thread.updateSettings(mute: .set(isOn ? .until(Date(timeIntervalSince1970: 2e9)) : nil))
         case "archived": try await thread.updateSettings(isArchived: isOn)
         case "pinned": try await thread.updateSettings(isPinned: isOn)
-        default: try await thread.updateSettings(hiddenBefore: isOn ? seq : 0)
+        default: try await thread.updateSettings(hiddenBeforeSeq: isOn ? seq : 0)
         }
     }
 

@@ -49,7 +49,7 @@ struct VectorReplay {
             try await store.write { fold in
                 try fold.loadMessages(
                     content["thread_id"]?.string ?? "", page: content["answer"] ?? .null,
-                    before: content["before"]?.int, after: content["after"]?.int)
+                    before: content["before"]?.seq, after: content["after"]?.seq)
             }
         case "members":
             try await store.write { fold in
@@ -69,7 +69,7 @@ struct VectorReplay {
             switch kind {
             case "messages":
                 _ = try fold.loadMessages(
-                    id, page: answer, before: content["before"]?.int, after: content["after"]?.int, unless: touches)
+                    id, page: answer, before: content["before"]?.seq, after: content["after"]?.seq, unless: touches)
             case "members": _ = try fold.loadMembers(content["members"]?.array ?? [], of: id, unless: touches)
             default: _ = try fold.loadThread(answer, unless: touches)
             }
@@ -91,7 +91,7 @@ struct VectorReplay {
         for thread in Self.threads(expected) { expectedThreads[thread["id"]?.string ?? ""] = thread }
         let unread = shown.threads.values.reduce(0) { $0 + ($1["unread_count"]?.int ?? 0) }
         var lines = Self.differences(.array(shown.order.map { .string($0) }), expected["order"], "order")
-        lines += Self.differences(.seq(unread), expected["unread_total"], "unread_total")
+        lines += Self.differences(.init(unread), expected["unread_total"], "unread_total")
         for (id, thread) in shown.threads {
             lines += Self.differences(thread, expectedThreads[id], "threads.\(id)")
             let messages = shown.messages[id] ?? []
@@ -130,8 +130,8 @@ struct VectorReplay {
                 let texts: [String] = try db.all("select data from message where thread_id = ? order by seq", [id])
                 shown.messages[id] = try texts.map(JSONValue.init(stored:))
                 var thread = try JSONValue(stored: text)
-                let first = try db.newestFirst(id, head: thread["head"]?.int ?? 0)
-                thread["last_message"] = shown.messages[id]?.last { ($0["seq"]?.int ?? 0) >= first ?? .max }
+                let first = try db.newestFirst(id, head: thread["head"]?.seq ?? 0)
+                thread["last_message"] = shown.messages[id]?.last { ($0["seq"]?.seq ?? 0) >= first ?? .max }
                 shown.threads[id] = thread
                 let members: [String] = try db.all("select data from member where thread_id = ?", [id])
                 shown.members[id] = try members.map(JSONValue.init(stored:))

@@ -20,12 +20,12 @@ public struct AttachmentCalls: Sendable {
     /// The description of a file. `GET /v1/attachments/{attachment_id}/info`
     public func info(_ id: AttachmentID) -> Call<Attachment> { Call("GET", "v1", "attachments", id.rawValue, "info") }
 
-    /// A link that works without a token for this many seconds, at most 86,400.
+    /// A link that works without a token for this time, at most a day. Whole seconds count.
     /// `POST /v1/attachments/{attachment_id}/link`
     public func link(
-        _ id: AttachmentID, variant: AttachmentVariant = .original, seconds: Int = 3600
+        _ id: AttachmentID, variant: AttachmentVariant = .original, validFor time: Duration = .seconds(3600)
     ) -> Call<AttachmentLink> {
-        let body: JSONValue = ["variant": .string(variant.rawValue), "seconds": .init(seconds)]
+        let body: JSONValue = ["variant": .string(variant.rawValue), "seconds": .integer(time.components.seconds)]
         return Call("POST", "v1", "attachments", id.rawValue, "link", body: body)
     }
 

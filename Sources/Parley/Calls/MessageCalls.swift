@@ -15,7 +15,7 @@ public enum HistoryBound: Sendable, Hashable {
 
     var text: String {
         switch self {
-        case .seq(let seq): String(seq)
+        case .seq(let seq): seq.description
         case .message(let id): id.rawValue
         case .time(let date): date.rfc3339
         }
@@ -94,7 +94,8 @@ public struct MessageCalls: Sendable {
     /// For whom a message is deleted.
     @nonexhaustive
     public enum Audience: String, Sendable {
-        case everyone, me
+        case everyone
+        case me
     }
 
     /// Deletes a message. `DELETE /v1/threads/{thread_id}/messages/{message_id}`

@@ -25,7 +25,8 @@ public struct Attachment: Sendable, Hashable, Identifiable {
 
     public init(
         id: AttachmentID, name: String, contentType: String, size: Int, state: AttachmentState? = nil,
-        width: Int? = nil, height: Int? = nil, thumbhash: String? = nil, hasThumbnail: Bool = false, createdAt: Date? = nil
+        width: Int? = nil, height: Int? = nil, thumbhash: String? = nil, hasThumbnail: Bool = false,
+        createdAt: Date? = nil
     ) {
         self.id = id
         self.name = name

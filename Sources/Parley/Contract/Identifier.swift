@@ -22,6 +22,3 @@ extension Identifier where Subject == Attachment {
     /// A new random id. The client makes the id of an attachment, so that an upload can be resumed.
     static func random() -> Self { .init(UUID().uuidString.lowercased()) }
 }
-
-/// The number of a message in its thread: 1, 2, 3 … without a hole.
-public typealias Seq = Int

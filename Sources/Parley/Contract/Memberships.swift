@@ -95,6 +95,7 @@ public struct ThreadSettings: Sendable, Hashable, Codable {
     public var mute: Mute?
     public var isArchived: Bool
     public var isPinned: Bool
+    /// Messages below this seq are not shown to the user.
     public var hiddenBeforeSeq: Seq
     public var unreadCount: Int
     public var mentionCount: Int

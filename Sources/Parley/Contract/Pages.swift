@@ -15,6 +15,7 @@ public struct SessionPage: Sendable, Hashable, Codable {
 /// The people whom the user has blocked, latest first.
 public struct BlockPage: Sendable, Hashable, Codable {
     public var blocks: [Block]
+    /// How many entries the server puts on a page at most.
     public var limit: Int
     public var next: String?
 }
@@ -22,6 +23,7 @@ public struct BlockPage: Sendable, Hashable, Codable {
 /// People in the directory.
 public struct UserPage: Sendable, Hashable, Codable {
     public var users: [User]
+    /// How many entries the server puts on a page at most.
     public var limit: Int
     public var next: String?
 }
@@ -29,6 +31,7 @@ public struct UserPage: Sendable, Hashable, Codable {
 /// Rooms, largest first.
 public struct RoomPage: Sendable, Hashable, Codable {
     public var rooms: [PublicThread]
+    /// How many entries the server puts on a page at most.
     public var limit: Int
     public var next: String?
 }
@@ -36,6 +39,7 @@ public struct RoomPage: Sendable, Hashable, Codable {
 /// Members of a thread: owners, then admins, then the others.
 public struct MemberPage: Sendable, Hashable, Codable {
     public var members: [Member]
+    /// How many entries the server puts on a page at most.
     public var limit: Int
     public var next: String?
 }
@@ -56,6 +60,7 @@ public struct CommandList: Sendable, Hashable, Codable {
 /// The members who have a message. A page may be empty and still have `next`.
 public struct ReceiptPage: Sendable, Hashable, Codable {
     public var receipts: [Receipt]
+    /// How many entries the server puts on a page at most.
     public var limit: Int
     public var next: String?
 }
@@ -63,6 +68,7 @@ public struct ReceiptPage: Sendable, Hashable, Codable {
 /// Messages that a search has found, newest first. A page may be empty and still have `next`.
 public struct SearchPage: Sendable, Hashable, Codable {
     public var results: [SearchHit]
+    /// How many entries the server puts on a page at most.
     public var limit: Int
     public var next: String?
 }

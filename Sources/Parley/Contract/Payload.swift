@@ -4,6 +4,7 @@ import Foundation
 /// The content of a message.
 @nonexhaustive
 public enum Payload: Sendable, Hashable {
+    /// A text, attachments, or both.
     case text(TextPayload)
     case location(LocationPayload)
     case encrypted(EncryptedPayload)
@@ -36,6 +37,7 @@ public enum Payload: Sendable, Hashable {
 
 /// The payload of `message`.
 public struct TextPayload: Sendable, Hashable {
+    /// Nil means none.
     public var text: String?
     /// Nil means none.
     public var attachments: [Attachment]?

@@ -106,8 +106,11 @@ public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
     public var kind: ThreadKind
     /// In `thread.updated` nil for a direct thread, which has none of its own.
     public var title: String?
+    /// A URL, or `attachment:` and the id of an attachment.
     public var image: String?
+    /// How long the server keeps what is sent from now on.
     public var retention: Retention
+    /// How many people have joined.
     public var memberCount: Int
     public var createdAt: Date
 

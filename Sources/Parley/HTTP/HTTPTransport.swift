@@ -5,6 +5,7 @@ import Foundation
 public struct HTTPRequest: Sendable {
     public var method: String
     public var url: URL
+    /// By lowercase name.
     public var headers: [String: String] = [:]
     public var body: Data?
     /// The longest time without an answer.

@@ -1,13 +1,15 @@
 // One row of the inbox, and how the store's tables become rows.
 import Foundation
-import GRDB
+internal import GRDB
 
 /// One thread in the list of threads.
 public struct InboxRow: Sendable, Equatable, Identifiable {
     /// Whether messages of this device wait for the server.
     @nonexhaustive
     public enum Unsent: Sendable, Equatable {
-        case none, sending, failed
+        case none
+        case sending
+        case failed
     }
 
     public var id: ThreadID { thread.id }
@@ -79,7 +81,7 @@ enum InboxQuery {
         for row in try db.rows(
             "select m.thread_id, m.read_seq, t.unread from mark m join thread t on t.id = m.thread_id")
         {
-            let counts = try counts(db, row["thread_id"], after: row["read_seq"], userID: userID)
+            let counts = try counts(db, row["thread_id"], after: row.seq("read_seq") ?? 0, userID: userID)
             total += (counts?.unread ?? row["unread"]) - (row["unread"] as Int)
         }
         return total
@@ -89,7 +91,7 @@ enum InboxQuery {
         _ db: Database, _ row: Row, before: [String: InboxRow], userID: String, presence: [String: PresenceState]
     ) throws -> InboxRow? {
         let id: String = row["id"]
-        let stamp = InboxRow.Stamp(thread: row["version"], message: row["message_version"], mark: row["read_seq"])
+        let stamp = InboxRow.Stamp(thread: row["version"], message: row["message_version"], mark: row.seq("read_seq"))
         var result: InboxRow
         if let known = before[id], known.stamp == stamp {
             result = known
@@ -116,7 +118,7 @@ enum InboxQuery {
     private static func counts(
         _ db: Database, _ id: String, after mark: Seq, userID: String
     ) throws -> (unread: Int, mentions: Int)? {
-        guard let head: Int = try db.one("select json_extract(data, '$.head') from thread where id = ?", [id]) else {
+        guard let head = try db.seq("select json_extract(data, '$.head') from thread where id = ?", [id]) else {
             return nil
         }
         if mark >= head { return (0, 0) }
@@ -126,7 +128,7 @@ enum InboxQuery {
             select count(*), count(*) filter (where instr(json_extract(data, '$.mentions'), ?2) > 0) from message
             where thread_id = ?1 and seq > ?3 and json_extract(data, '$.deleted_at') is null
                 and json_extract(data, '$.sender.id') is not null and json_extract(data, '$.sender.id') <> ?2
-            """, [id, userID, mark])
+            """, [id, userID, mark.rawValue])
         return row.map { ($0[0], $0[1]) }
     }
 

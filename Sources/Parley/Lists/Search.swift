@@ -1,6 +1,6 @@
 // Search: what this device has at once, then what the server finds.
 import Foundation
-import GRDB
+internal import GRDB
 
 /// A message that a search found.
 public struct SearchResult: Sendable, Equatable, Identifiable {

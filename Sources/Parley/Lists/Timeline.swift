@@ -1,6 +1,6 @@
 // A window on the messages of a thread. It shows what the store has, and fetches what it lacks.
 import Foundation
-import GRDB
+internal import GRDB
 
 /// The messages of a thread around a place, as a sequence of changes: first a snapshot of what this device has, then edits.
 ///
@@ -21,7 +21,7 @@ public final class Timeline: AsyncSequence, Sendable {
         var window: Window?
         /// The last seq that was read when the timeline was opened, if something was unread.
         var readSeq: Seq?
-        var bounds = (first: 1, head: 0)
+        var bounds: (first: Seq, head: Seq) = (1, 0)
     }
 
     public let threadID: ThreadID
@@ -173,8 +173,8 @@ public final class Timeline: AsyncSequence, Sendable {
 
     private func seq(of id: MessageID) async throws -> Seq {
         let thread = threadID.rawValue
-        let stored: Seq? = try await parts.store.read {
-            try $0.one("select seq from message where id = ? and thread_id = ?", [id.rawValue, thread])
+        let stored = try await parts.store.read {
+            try $0.seq("select seq from message where id = ? and thread_id = ?", [id.rawValue, thread])
         }
         if let stored { return stored }
         return try await parts.connection.call(.messages.get(id, in: threadID)).seq

@@ -1,6 +1,6 @@
 // Turns the store's tables into the rows of a timeline.
 import Foundation
-import GRDB
+internal import GRDB
 
 /// What a timeline needs to know of its thread.
 struct ThreadFacts: Sendable {
@@ -28,9 +28,9 @@ extension ThreadFacts {
                 from thread left join mark k on k.thread_id = id where id = ?
                 """, [id.rawValue])
         else { return nil }
-        head = row[0] ?? 0
-        firstVisible = max(1, row[1] ?? 0)
-        readSeq = row[2] ?? 0
+        head = row.seq(at: 0) ?? 0
+        firstVisible = max(1, row.seq(at: 1) ?? 0)
+        readSeq = row.seq(at: 2) ?? 0
         unread = row[3] ?? 0
         memberCount = row[4] ?? 0
     }
@@ -91,7 +91,7 @@ final class TimelineQuery: Sendable {
                 sql: """
                     select number, version, data from message
                     where thread_id = ? and seq between ? and ? order by seq
-                    """), arguments: [thread.rawValue, first, last])
+                    """), arguments: [thread.rawValue, first.rawValue, last.rawValue])
         while let row = try found.next() {
             let (number, version): (Int64, Int64) = (row["number"], row["version"])
             let same = before[number].flatMap { $0.version == version ? $0.message : nil }
@@ -122,7 +122,7 @@ private struct Marks {
             select json_extract(data, '$.delivered_seq') as delivered, json_extract(data, '$.read_seq') as read from member
             where thread_id = ? and user_id <> ? and json_extract(data, '$.status') = 'joined'
             """, [thread.rawValue, userID])
-        others = rows.count < Member.followedMax ? rows.map { ($0["delivered"] ?? 0, $0["read"] ?? 0) } : nil
+        others = rows.count < Member.followedMax ? rows.map { ($0.seq("delivered") ?? 0, $0.seq("read") ?? 0) } : nil
     }
 
     func delivery(of message: Message) -> Delivery? {

@@ -54,7 +54,7 @@ final class Outbox: Sendable {
             let (entry, seq) = try await store.read { db in
                 (
                     try OutboxEntry.one(id.rawValue, db),
-                    try db.one("select seq from message where id = ?", [id.rawValue]) as Seq?
+                    try db.seq("select seq from message where id = ?", [id.rawValue])
                 )
             }
             if let seq { return .sent(seq) }

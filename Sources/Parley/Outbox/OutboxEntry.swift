@@ -1,6 +1,6 @@
 // A message that the server has not confirmed, as the store keeps it.
 import Foundation
-import GRDB
+internal import GRDB
 
 struct OutboxEntry: Sendable, Equatable {
     enum State: String, Sendable {

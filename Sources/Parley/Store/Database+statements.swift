@@ -1,6 +1,6 @@
 // Short forms for statements. All are compiled once a connection.
 import Foundation
-import GRDB
+internal import GRDB
 
 extension Database {
     func run(_ sql: String, _ arguments: StatementArguments = .init()) throws {
@@ -27,6 +27,11 @@ extension Database {
         try Value.fetchAll(cachedStatement(sql: sql), arguments: arguments)
     }
 
+    /// A seq. The type itself does not know columns, because apps must not see the database.
+    func seq(_ sql: String, _ arguments: StatementArguments = .init()) throws -> Seq? {
+        try (one(sql, arguments) as Int?).map { Seq($0) }
+    }
+
     /// A value of the table `device`.
     func value(_ key: String) throws -> String? {
         try one("select value from device where key = ?", [key])
@@ -49,6 +54,12 @@ extension JSONValue {
 }
 
 extension Row {
+    /// A column with a seq; nil if it is null.
+    func seq(_ column: String) -> Seq? { (self[column] as Int?).map { Seq($0) } }
+
+    /// A column with a seq; nil if it is null.
+    func seq(at index: Int) -> Seq? { (self[index] as Int?).map { Seq($0) } }
+
     /// Decodes a column with JSON; nil if this version of the client cannot read it. One such row must not hide a list.
     func decodeIfReadable<Value: Decodable>(_: Value.Type, _ column: String) -> Value? {
         try? decode(Value.self, column)

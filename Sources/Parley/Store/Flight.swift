@@ -75,7 +75,7 @@ extension Store {
 extension Fold {
     /// Stores an answer that shows one message, unless an event has changed that message since.
     mutating func store(_ message: JSONValue, in id: String, unless touches: Touches) throws {
-        guard let seq = message["seq"]?.int, try thread(id) != nil, !touches.isReset(id),
+        guard let seq = message["seq"]?.seq, try thread(id) != nil, !touches.isReset(id),
             touches.messages[id]?.contains(seq) != true
         else { return }
         try store(message, in: id)
@@ -114,7 +114,7 @@ extension Fold {
         var page = page
         var kept: [JSONValue] = []
         for message in messages {
-            guard let seq = message["seq"]?.int, touched.contains(seq) else {
+            guard let seq = message["seq"]?.seq, touched.contains(seq) else {
                 kept.append(message)
                 continue
             }

@@ -1,6 +1,6 @@
 // Events of the sync call, each as the client guide says.
 import Foundation
-import GRDB
+internal import GRDB
 
 extension Fold {
     /// Applies events in their order. Unknown types change nothing.
@@ -41,7 +41,7 @@ extension Fold {
     private mutating func touch(_ type: String, _ id: String, _ data: JSONValue) {
         switch type {
         case "message.created", "message.updated", "message.deleted", "reaction.updated":
-            if let seq = data["seq"]?.int { touches.messages[id, default: []].insert(seq) }
+            if let seq = data["seq"]?.seq { touches.messages[id, default: []].insert(seq) }
         case "member.updated", "receipt.updated":
             touches.members.insert(id)
             touches.threads.insert(id)
@@ -82,7 +82,7 @@ extension Fold {
         touches.resets.insert(id)
         changes.timelines.insert(id)
         changes.members.insert(id)
-        var thread = ThreadState(data: data, counted: data["head"]?.int ?? 0)
+        var thread = ThreadState(data: data, counted: data["head"]?.seq ?? 0)
         let members = data["members"]?.array ?? []
         thread["members"] = nil
         thread["peer"] = data["peer"]?.withoutPresence
@@ -126,7 +126,7 @@ extension Fold {
     // MARK: Messages
 
     private mutating func createMessage(_ id: String, _ data: JSONValue) throws {
-        guard let seq = data["seq"]?.int, let thread = try thread(id) else { return }
+        guard let seq = data["seq"]?.seq, let thread = try thread(id) else { return }
         try store(data, in: id)
         try cover(id, seq, seq)
         let sender = data["sender"]?["id"]?.string
@@ -136,11 +136,11 @@ extension Fold {
         let isMention = data["mentions"]?.array?.contains(.string(userID)) ?? false
         try change(id) { thread in
             if seq > thread.head {
-                thread["head"] = .seq(seq)
+                thread["head"] = .init(seq)
                 thread["last_activity_at"] = data["timestamp"]
             }
             if sender == userID {
-                thread.setMe(["read_seq": .seq(seq), "delivered_seq": .seq(seq)])
+                thread.setMe(["read_seq": .init(seq), "delivered_seq": .init(seq)])
                 thread.takeCounts(["unread_count": 0, "mention_count": 0])
             } else if sender != nil {
                 thread.add("unread_count", 1)
@@ -150,12 +150,12 @@ extension Fold {
     }
 
     private mutating func updateMessage(_ id: String, _ data: JSONValue) throws {
-        guard let seq = data["seq"]?.int, try message(seq, in: id) != nil else { return }
+        guard let seq = data["seq"]?.seq, try message(seq, in: id) != nil else { return }
         try store(data, in: id)
     }
 
     private mutating func deleteMessage(_ id: String, _ data: JSONValue) throws {
-        guard let seq = data["seq"]?.int else { return }
+        guard let seq = data["seq"]?.seq else { return }
         if data["for"]?.string == "me" {
             try removeMessage(seq, in: id)
             return try change(id) { $0.takeCounts(data) }
@@ -169,13 +169,13 @@ extension Fold {
     }
 
     private mutating func updateReaction(_ id: String, _ data: JSONValue) throws {
-        guard let seq = data["seq"]?.int, let emoji = data["emoji"]?.string, var message = try message(seq, in: id)
+        guard let seq = data["seq"]?.seq, let emoji = data["emoji"]?.string, var message = try message(seq, in: id)
         else { return }
         let known = message["reactions"]?[emoji]
         let isOwn = data["user_id"]?.string == userID ? data["put"] ?? false : known?["me"] ?? false
         let count = data["count"]?.int ?? 0
         if message["reactions"] == nil { message["reactions"] = [:] }
-        message["reactions"]?[emoji] = count > 0 ? ["count": .seq(count), "me": isOwn] : nil
+        message["reactions"]?[emoji] = count > 0 ? ["count": .init(count), "me": isOwn] : nil
         try store(message, in: id)
     }
 
@@ -207,8 +207,8 @@ extension Fold {
         guard let user = marks["user_id"]?.string, var member = try member(user, of: id) else { return }
         var hasMoved = false
         for kind in ["read", "delivered"] {
-            guard let seq = marks[kind + "_seq"]?.int else { continue }
-            let known = member[kind + "_seq"]?.int ?? 0
+            guard let seq = marks[kind + "_seq"]?.seq else { continue }
+            let known = member[kind + "_seq"]?.seq ?? 0
             // A message moves its sender's mark and brings no time. A receipt made at that moment follows with the time.
             let isLater = (marks[kind + "_at"]?.string ?? "") > (member[kind + "_at"]?.string ?? "")
             guard seq > known || seq == known && isLater else { continue }
@@ -272,13 +272,11 @@ extension ThreadState {
 
     /// Adds to a count, which is never below 0.
     mutating func add(_ key: String, _ number: Int) {
-        data[key] = .seq(max(0, (data[key]?.int ?? 0) + number))
+        data[key] = .init(max(0, (data[key]?.int ?? 0) + number))
     }
 }
 
 extension JSONValue {
-    static func seq(_ value: Int) -> JSONValue { .integer(Int64(value)) }
-
     /// Takes the fields of a person that this value shows, if it is that person. Returns whether it is.
     fileprivate mutating func takeProfile(_ user: JSONValue) -> Bool {
         guard case .object(let fields) = self, fields["id"] == user["id"] else { return false }

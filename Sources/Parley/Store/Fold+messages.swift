@@ -1,5 +1,5 @@
 // Messages, and which ranges of a thread the device has.
-import GRDB
+internal import GRDB
 
 extension Fold {
     /// A page of the history: the newest one, or the messages before a seq or after one.
@@ -7,9 +7,9 @@ extension Fold {
         guard let thread = try thread(id) else { return }
         let messages = page["messages"]?.array ?? []
         for message in messages { try store(message, in: id) }
-        let seqs = messages.compactMap { $0["seq"]?.int }
+        let seqs = messages.compactMap { $0["seq"]?.seq }
         let end = page["end"]?.bool ?? false
-        let head = max(page["head"]?.int ?? 0, thread.head)
+        let head = max(page["head"]?.seq ?? 0, thread.head)
         if let after {
             try cover(id, after + 1, end ? head : seqs.max() ?? after)
         } else {
@@ -20,7 +20,7 @@ extension Fold {
 
     /// Stores a message of the history, an event or an answer, and keeps what only the device knows.
     mutating func store(_ message: JSONValue, in id: String) throws {
-        guard let seq = message["seq"]?.int, let messageID = message["id"]?.string else { return }
+        guard let seq = message["seq"]?.seq, let messageID = message["id"]?.string else { return }
         var message = message
         if let stored = try self.message(seq, in: id), stored["id"] == message["id"] {
             message.keepPayload(of: stored)
@@ -29,14 +29,15 @@ extension Fold {
             message.keepOwnReactions(of: .null)
         }
         // An id stands for one message: a restored server may have given it another place.
-        try db.run("delete from message where id = ? and (thread_id, seq) is not (?, ?)", [messageID, id, seq])
+        try db.run(
+            "delete from message where id = ? and (thread_id, seq) is not (?, ?)", [messageID, id, seq.rawValue])
         try db.run(
             """
             insert into message (thread_id, seq, id, data, words, version) values (?, ?, ?, ?, ?, ?)
             on conflict (thread_id, seq) do update
             set id = excluded.id, data = excluded.data, words = excluded.words, version = excluded.version
             """,
-            [id, seq, messageID, message.text, message["payload"]?["text"]?.string, version])
+            [id, seq.rawValue, messageID, message.text, message["payload"]?["text"]?.string, version])
         // The event may come before the answer of the send.
         try removeSent(messageID, in: id)
         changes.timelines.insert(id)
@@ -44,13 +45,13 @@ extension Fold {
     }
 
     func message(_ seq: Seq, in id: String) throws -> JSONValue? {
-        try db.one("select data from message where thread_id = ? and seq = ?", [id, seq]).map {
+        try db.one("select data from message where thread_id = ? and seq = ?", [id, seq.rawValue]).map {
             (text: String) in try JSONValue(stored: text)
         }
     }
 
     mutating func removeMessage(_ seq: Seq, in id: String) throws {
-        try db.run("delete from message where thread_id = ? and seq = ?", [id, seq])
+        try db.run("delete from message where thread_id = ? and seq = ?", [id, seq.rawValue])
         changes.timelines.insert(id)
         changes.threads.insert(id)
     }
@@ -62,12 +63,13 @@ extension Fold {
         guard first <= last else { return }
         let bounds = try db.row(
             "select min(first), max(last) from span where thread_id = ? and last >= ? and first <= ?",
-            [id, first - 1, last + 1])
-        let from = min(first, bounds?[0] as Int? ?? first)
-        let to = max(last, bounds?[1] as Int? ?? last)
+            [id, first.rawValue - 1, last.rawValue + 1])
+        let from = min(first, bounds?.seq(at: 0) ?? first)
+        let to = max(last, bounds?.seq(at: 1) ?? last)
         try db.run(
-            "delete from span where thread_id = ? and last >= ? and first <= ?", [id, first - 1, last + 1])
-        try db.run("insert into span (thread_id, first, last) values (?, ?, ?)", [id, from, to])
+            "delete from span where thread_id = ? and last >= ? and first <= ?",
+            [id, first.rawValue - 1, last.rawValue + 1])
+        try db.run("insert into span (thread_id, first, last) values (?, ?, ?)", [id, from.rawValue, to.rawValue])
         changes.timelines.insert(id)
         changes.threads.insert(id)
     }
@@ -75,11 +77,11 @@ extension Fold {
     /// Deletes what the user has hidden.
     mutating func hide(_ id: String) throws {
         guard let thread = try thread(id), thread.hiddenBefore > 0 else { return }
-        try db.run("delete from message where thread_id = ? and seq < ?", [id, thread.hiddenBefore])
-        try db.run("delete from span where thread_id = ? and last < ?", [id, thread.hiddenBefore])
+        try db.run("delete from message where thread_id = ? and seq < ?", [id, thread.hiddenBefore.rawValue])
+        try db.run("delete from span where thread_id = ? and last < ?", [id, thread.hiddenBefore.rawValue])
         try db.run(
             "update span set first = ? where thread_id = ? and first < ?",
-            [thread.hiddenBefore, id, thread.hiddenBefore])
+            [thread.hiddenBefore.rawValue, id, thread.hiddenBefore.rawValue])
         changes.timelines.insert(id)
     }
 
@@ -90,14 +92,15 @@ extension Fold {
         }
         guard let first = try db.newestFirst(id, head: thread.head) else { return true }
         guard first > thread.firstVisible else { return false }
-        return try db.one("select 1 from message where thread_id = ? and seq >= ? limit 1", [id, first]) != 1
+        return try db.one("select 1 from message where thread_id = ? and seq >= ? limit 1", [id, first.rawValue]) != 1
     }
 }
 
 extension Database {
     /// The first seq of the range that holds the newest message; nil if the newest message is not known.
     func newestFirst(_ id: String, head: Seq) throws -> Seq? {
-        try one("select first from span where thread_id = ? and last >= ? order by first limit 1", [id, head])
+        try seq(
+            "select first from span where thread_id = ? and last >= ? order by first limit 1", [id, head.rawValue])
     }
 
     /// The parts of a range that were not fetched, ascending.
@@ -106,11 +109,11 @@ extension Database {
         var next = range.lowerBound
         for span in try rows(
             "select first, last from span where thread_id = ? and last >= ? and first <= ? order by first",
-            [id, range.lowerBound, range.upperBound])
+            [id, range.lowerBound.rawValue, range.upperBound.rawValue])
         {
-            let first: Seq = span["first"]
+            guard let first = span.seq("first"), let last = span.seq("last") else { continue }
             if first > next { gaps.append(next...first - 1) }
-            next = max(next, (span["last"] as Seq) + 1)
+            next = max(next, last + 1)
         }
         if next <= range.upperBound { gaps.append(next...range.upperBound) }
         return gaps

@@ -4,7 +4,7 @@
 // This file has the account, threads and lists of members as calls return them. Fold+events.swift has the events, and
 // Fold+messages.swift the messages.
 import Foundation
-import GRDB
+internal import GRDB
 
 struct Fold {
     let db: Database
@@ -29,7 +29,7 @@ struct Fold {
             guard let thread = threads[id] ?? nil else { continue }
             try db.run(
                 "insert or replace into thread (id, data, counted, version) values (?, ?, ?, ?)",
-                [id, thread.data.text, thread.counted, version])
+                [id, thread.data.text, thread.counted.rawValue, version])
         }
         for id in changed.union(changes.timelines) {
             if try lacksLastMessage(id) {
@@ -48,7 +48,9 @@ struct Fold {
     mutating func thread(_ id: String) throws -> ThreadState? {
         if let known = threads[id] { return known }
         let row = try db.row("select data, counted from thread where id = ?", [id])
-        let thread = try row.map { ThreadState(data: try JSONValue(stored: $0["data"]), counted: $0["counted"]) }
+        let thread = try row.map {
+            ThreadState(data: try JSONValue(stored: $0["data"]), counted: $0.seq("counted") ?? 0)
+        }
         threads[id] = .some(thread)
         return thread
     }
@@ -123,7 +125,7 @@ struct Fold {
             let last = data["last_message"]?.unlessNull
             data["last_message"] = nil
             data["peer"] = data["peer"]?.withoutPresence
-            let thread = ThreadState(data: data, counted: data["head"]?.int ?? 0)
+            let thread = ThreadState(data: data, counted: data["head"]?.seq ?? 0)
             setThread(id, thread)
             touches.resets.insert(id)
             try db.run("delete from missing_thread where id = ?", [id])
@@ -132,7 +134,7 @@ struct Fold {
             // No message after the last one is visible; none is if there is no last one.
             if let last {
                 try store(last, in: id)
-                try cover(id, last["seq"]?.int ?? thread.head, max(thread.head, last["seq"]?.int ?? 0))
+                try cover(id, last["seq"]?.seq ?? thread.head, max(thread.head, last["seq"]?.seq ?? 0))
             } else {
                 try cover(id, thread.firstVisible, thread.head)
             }
@@ -183,10 +185,10 @@ struct ThreadState {
     /// The counts include the messages up to this seq, although their events may still arrive.
     var counted: Seq
 
-    var head: Seq { data["head"]?.int ?? 0 }
+    var head: Seq { data["head"]?.seq ?? 0 }
     var status: String { data["me"]?["status"]?.string ?? "" }
-    var readSeq: Seq { data["me"]?["read_seq"]?.int ?? 0 }
-    var hiddenBefore: Seq { data["me"]?["hidden_before_seq"]?.int ?? 0 }
+    var readSeq: Seq { data["me"]?["read_seq"]?.seq ?? 0 }
+    var hiddenBefore: Seq { data["me"]?["hidden_before_seq"]?.seq ?? 0 }
     var firstVisible: Seq { max(1, hiddenBefore) }
 
     subscript(key: String) -> JSONValue? {

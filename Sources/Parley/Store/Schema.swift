@@ -1,5 +1,5 @@
 // The tables of the local store. A migration never changes once it is released; a new one is added.
-import GRDB
+internal import GRDB
 
 enum Schema {
     static var migrator: DatabaseMigrator {

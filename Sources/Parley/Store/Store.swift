@@ -1,6 +1,6 @@
 // The local store: one SQLite database, one writer, and a note to the lists after each transaction.
 import Foundation
-import GRDB
+internal import GRDB
 
 /// Where a client keeps its data.
 @nonexhaustive

@@ -84,7 +84,7 @@ actor History {
         } catch let error as ParleyError where error.code == .messageNotFound {
             try await store.write { fold in
                 guard
-                    let seq: Seq = try fold.db.one(
+                    let seq = try fold.db.seq(
                         "select seq from message where thread_id = ? and id = ?", [id.rawValue, message.rawValue])
                 else { return }
                 try fold.removeMessage(seq, in: id.rawValue)

@@ -9,7 +9,7 @@ extension Fold {
             """
             insert into mark (thread_id, read_seq) values (?, ?) on conflict (thread_id)
             do update set read_seq = excluded.read_seq, confirmed = null where excluded.read_seq > read_seq
-            """, [id.rawValue, min(seq, thread.head)])
+            """, [id.rawValue, min(seq, thread.head).rawValue])
         changes.threads.insert(id.rawValue)
         changes.timelines.insert(id.rawValue)
     }
@@ -21,7 +21,7 @@ extension Fold {
         changes.threads.insert(id.rawValue)
         changes.timelines.insert(id.rawValue)
         guard !touches.concern(id) else { return }
-        try change(id.rawValue) { thread in thread.setMe(["read_seq": .seq(min(thread.readSeq, seq - 1))]) }
+        try change(id.rawValue) { thread in thread.setMe(["read_seq": .init(min(thread.readSeq, seq - 1))]) }
     }
 
     mutating func removeMark(in id: ThreadID) throws {
@@ -32,7 +32,7 @@ extension Fold {
 
     /// The server has a mark. Its event, with the counts, arrives by the end of the next poll.
     mutating func confirmMark(_ seq: Seq, in id: String, poll: Int) throws {
-        try db.run("update mark set confirmed = ? where thread_id = ? and read_seq = ?", [poll, id, seq])
+        try db.run("update mark set confirmed = ? where thread_id = ? and read_seq = ?", [poll, id, seq.rawValue])
     }
 
     /// Polls have new numbers after a start.
@@ -97,7 +97,7 @@ actor MarkWorker {
         while true {
             let marks = try await store.read { db in
                 try db.rows("select thread_id, read_seq from mark where confirmed is null limit 1000").map {
-                    ($0["thread_id"] as String, $0["read_seq"] as Int)
+                    ($0["thread_id"] as String, $0.seq("read_seq") ?? 0)
                 }
             }
             if marks.isEmpty { return }

@@ -136,7 +136,7 @@ struct SyncLoop: Sendable {
                     let answer = try await connection.call(
                         .messages.list(in: ThreadID(id), after: .seq(seq), limit: 200).raw)
                     pages.append((id, seq, answer))
-                    after = answer["end"]?.bool ?? true ? nil : answer["messages"]?.array?.last?["seq"]?.int
+                    after = answer["end"]?.bool ?? true ? nil : answer["messages"]?.array?.last?["seq"]?.seq
                 } catch let error as ParleyError where error.isGone {
                     break  // The inbox does not have the thread any more.
                 }

@@ -64,7 +64,8 @@ struct SearchScreen: Screen {
         canvas.cursor = .init(column: 9 + layout.column, row: rows.lowerBound)
         let list = rows.dropFirst(2)
         guard !results.isEmpty else {
-            let outcome = isOffline ? "Nothing was found on this device. The server did not answer." : "Nothing was found."
+            let outcome =
+                isOffline ? "Nothing was found on this device. The server did not answer." : "Nothing was found."
             let text = text.isEmpty ? "Type words to search for." : isSearching ? "Searching…" : outcome
             canvas.write(text, column: 2, row: list.lowerBound, style: .dim)
             return []

@@ -104,7 +104,7 @@ struct SampleCall: Sendable, CustomStringConvertible {
         .init("getThumbnail", .attachments.file(file, variant: .thumbnail)),
         .init("putThumbnail", .attachments.setThumbnail(bytes, of: file)),
         .init("getAttachmentInfo", .attachments.info(file)),
-        .init("linkAttachment", .attachments.link(file, variant: .thumbnail, seconds: 3600)),
+        .init("linkAttachment", .attachments.link(file, variant: .thumbnail, validFor: .seconds(3600))),
         .init("receiveAttachment", .attachments.received(file)),
         .init("setMediaCookie", .sessions.mediaCookie()),
     ]

@@ -130,7 +130,7 @@ struct Overtaking {
 
     private static func settings(hiddenBefore: Seq) -> JSONValue {
         [
-            "muted_until": .null, "archived": false, "pinned": true, "hidden_before_seq": .seq(hiddenBefore),
+            "muted_until": .null, "archived": false, "pinned": true, "hidden_before_seq": .init(hiddenBefore),
             "unread_count": 0, "mention_count": 0,
         ]
     }
@@ -151,7 +151,7 @@ struct Overtaking {
 
     private static func message(_ seq: Seq, _ text: String) -> JSONValue {
         [
-            "id": .string("m\(seq)"), "thread_id": "t", "seq": .seq(seq), "payload": ["text": .string(text)],
+            "id": .string("m\(seq)"), "thread_id": "t", "seq": .init(seq), "payload": ["text": .string(text)],
             "reactions": [:], "mentions": [], "sender": ["id": "ann", "name": "Ann"], "deleted_at": .null,
         ]
     }
@@ -166,7 +166,7 @@ struct Overtaking {
 
     private static func text(_ seq: Seq, _ store: Store) async throws -> String? {
         try await store.read { db in
-            let text: String? = try db.one("select data from message where thread_id = 't' and seq = ?", [seq])
+            let text: String? = try db.one("select data from message where thread_id = 't' and seq = ?", [seq.rawValue])
             return try text.map { try JSONValue(stored: $0) }?["payload"]?["text"]?.string
         }
     }

@@ -27,8 +27,8 @@ struct Ranges {
         var random = SplitMix64(freshFor: "random ranges")
         var covered = Set<Seq>()
         for _ in 0..<200 {
-            let first = random.below(200)
-            let last = first + random.below(6) - 1
+            let first = Seq(random.below(200))
+            let last = first + (random.below(6) - 1)
             if first <= last { covered.formUnion(first...last) }
             try await store.write { try $0.cover("t", first, last) }
             let gaps = try await store.read { try $0.gaps("t", in: 0...250) }

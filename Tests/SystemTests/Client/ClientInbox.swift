@@ -20,7 +20,7 @@ extension SystemTests {
                 let id = threads[random.below(threads.count)]
                 let thread = pair.parley.thread(ThreadID(id))
                 switch random.below(6) {
-                case 0: try await thread.markRead(through: random.below(number) + 1)
+                case 0: try await thread.markRead(through: Seq(random.below(number) + 1))
                 case 1: try await thread.send(.text("\(number)"))
                 case 2: try await thread.updateSettings(isArchived: random.chance(2), isPinned: random.chance(2))
                 default: _ = try await pair.server.sent("\(number)", in: id, as: pair.ben)

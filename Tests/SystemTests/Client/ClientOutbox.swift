@@ -33,7 +33,9 @@ extension SystemTests {
             #expect(try await pair.thread.summary.current?.unsent == .sending)
             try await pair.device.goOnline()
             try await waitUntilStored((1...5).map(String.init), pair)
-            for (index, message) in sent.enumerated() { try await state(message, "sent") { $0 == .sent(index + 1) } }
+            for (index, message) in sent.enumerated() {
+                try await state(message, "sent") { $0 == .sent(Seq(index + 1)) }
+            }
             try await outbox.wait("an empty outbox") { $0.isEmpty }
             try await pair.thread.summary.wait("nothing unsent") { $0?.unsent == InboxRow.Unsent.none }
             let ids = try await pair.server.history(of: pair.id, as: pair.ann).map { $0["id"].string }

@@ -32,7 +32,9 @@ extension SystemTests {
             #expect(states[0].results[1].snippet == "A &lt;b&gt;<mark>river</mark>&lt;/b&gt; boat")
 
             try await device.goOffline()
-            let local = try await device.parley.search("riv", in: pair.thread.id).wait("the end") { $0.state.error != nil }
+            let local = try await device.parley.search("riv", in: pair.thread.id).wait("the end") {
+                $0.state.error != nil
+            }
             #expect(local.results.map(\.message.seq) == [4, 3] && local.state.error?.kind == .noAnswer)
             let none = try await device.parley.search("\"* OR river").wait("the end") { $0.state.error != nil }
             #expect(none.results.isEmpty)

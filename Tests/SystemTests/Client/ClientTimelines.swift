@@ -91,7 +91,7 @@ extension SystemTests {
             try await shown.wait(for: ["(deleted)", "2", "mine, edited"])
             try await thread.delete(own.id, for: .everyone)
             try await shown.wait(for: ["(deleted)", "2", "(deleted)"])
-            try await thread.updateSettings(hiddenBefore: 4)
+            try await thread.updateSettings(hiddenBeforeSeq: 4)
             try await shown.wait(for: ["(deleted)"])
             let fresh = Shown(thread.timeline())
             try await fresh.wait(for: ["(deleted)"])

@@ -21,7 +21,8 @@ func message(
     _ seq: Int, _ text: String, from sender: UserID = bob, minute: Double = 0, attachments: [Attachment] = []
 ) -> Message {
     Message(
-        id: MessageID("message-\(seq)"), threadID: thread, seq: seq, timestamp: noon.addingTimeInterval(minute * 60),
+        id: MessageID("message-\(seq)"), threadID: thread, seq: Seq(seq),
+        timestamp: noon.addingTimeInterval(minute * 60),
         sender: Sender(id: sender, name: sender == ann ? "Ann" : "Bob"),
         payload: .text(text.isEmpty ? nil : text, attachments: attachments))
 }

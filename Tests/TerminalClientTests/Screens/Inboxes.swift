@@ -35,7 +35,8 @@ struct Inboxes {
     func order() {
         let pinned = conversation("p", title: "Pinned", me: .init(isPinned: true))
         let archived = conversation("x", title: "Archived", me: .init(isArchived: true))
-        let muted = conversation("m", title: "Muted", unread: 1, me: .init(mute: .until(noon.addingTimeInterval(9_999))))
+        let muted = conversation(
+            "m", title: "Muted", unread: 1, me: .init(mute: .until(noon.addingTimeInterval(9_999))))
         var screen = inbox([muted, pinned, archived])
         var lines = screen.lines()
         #expect(lines[0].contains("Pinned") && lines[0].contains("pinned") && lines[1].contains("muted"))

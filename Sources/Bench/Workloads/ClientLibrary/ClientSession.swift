@@ -30,7 +30,7 @@ struct ClientSession: Sendable {
         case .send: try await send(&result)
         }
         let rows = await inbox()
-        result.inbox = .init(threads: rows.count, heads: rows.reduce(0) { $0 + $1.thread.head })
+        result.inbox = .init(threads: rows.count, heads: rows.reduce(0) { $0 + $1.thread.head.rawValue })
         await client.close()
         return result
     }
@@ -90,7 +90,7 @@ struct ClientSession: Sendable {
             result.sendsMs.append(Self.ms(since: from))
         }
         // The head moves with events, and the last one may come after the last answer.
-        let head = row.thread.head + ClientPhaseRun.sendCount
+        let head = row.thread.head.advanced(by: ClientPhaseRun.sendCount)
         var rows: [InboxRow] = []
         for await change in client.inbox() {
             change.apply(to: &rows)

@@ -37,7 +37,7 @@ private func show(_ parley: ParleyClient, _ attachment: Attachment, folder: URL)
 
 private func link(_ parley: ParleyClient, _ attachment: Attachment) async throws {
     // snippet
-    let link = try await parley.call(.attachments.link(attachment.id, seconds: 600))
+    let link = try await parley.call(.attachments.link(attachment.id, validFor: .seconds(600)))
     print(link.url, "works until", link.expiresAt)
     // end
 }
