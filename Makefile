@@ -143,6 +143,7 @@ targets: ## print the graph of targets in layers, and check it
 lint:
 	@$(SWIFT) format lint --strict --parallel --recursive Sources Tests Package.swift
 	@.ci/targets >/dev/null
+	@.ci/public
 
 format: ## format all Swift files the way `make test` requires
 	@$(SWIFT) format --in-place --parallel --recursive Sources Tests Package.swift

@@ -6,6 +6,7 @@ internal import GRDB
 ///
 /// Calls that change something return when the store has the change, so a list shows it at once.
 public struct ChatThread: Sendable, Identifiable {
+    /// The id of the thread.
     public let id: ThreadID
     let parts: Parts
 

@@ -11,13 +11,16 @@ public actor ParleyClient {
     public struct Configuration: Sendable {
         /// The server's address: `https://chat.example.com`.
         public var server: URL
+        /// Where the store is.
         public var store: StoreLocation
         /// The name under which the user finds this device in the list of devices.
         public var deviceName: String?
+        /// What sends the requests.
         public var transport: any HTTPTransport
         /// Nil: a file in the store's directory that only this user of the system may read.
         public var tokens: (any TokenStorage)?
 
+        /// Makes a configuration.
         public init(
             server: URL, store: StoreLocation, deviceName: String? = nil,
             transport: any HTTPTransport = SystemTransport(), tokens: (any TokenStorage)? = nil
@@ -241,6 +244,7 @@ public actor ParleyClient {
 /// How a person proves who they are.
 @nonexhaustive
 public enum Credentials: Sendable, Hashable {
+    /// A username, or an e-mail address, and the password.
     case password(username: String, password: String)
     /// A mailed code.
     case code(email: String, code: String)

@@ -13,6 +13,7 @@ public protocol TokenStorage: Sendable {
 public struct FileTokenStorage: TokenStorage {
     private let file: URL
 
+    /// Stores the token in this file.
     public init(file: URL) { self.file = file }
 
     public func load() throws -> String? {
@@ -45,6 +46,7 @@ public struct FileTokenStorage: TokenStorage {
 public final class MemoryTokenStorage: TokenStorage {
     private let token = Locked<String?>(nil)
 
+    /// Makes an empty storage.
     public init() {}
 
     public func load() -> String? { token.withLock { $0 } }

@@ -3,10 +3,9 @@
 
     documentation.py BUILD [FOLDER]
 
-BUILD is the .build folder of a package that was built with the SDK. Fails on a link to nothing, on a broken tutorial, and
-on a public type or function without a comment. With FOLDER, the page is written there; any web server can serve it.
+BUILD is the .build folder of a package that was built with the SDK. Fails on a link to nothing, and on a broken tutorial.
+`make lint` finds public declarations without a comment. With FOLDER, the page is written there; any web server can serve it.
 """
-import json
 import pathlib
 import platform
 import shutil
@@ -16,9 +15,6 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULES = ["Parley", "ParleyObservation"]
-# Properties, cases and initialisers may speak for themselves.
-COMMENTED = {"swift.struct", "swift.class", "swift.enum", "swift.protocol", "swift.func", "swift.method",
-             "swift.type.method"}
 
 
 def imports(build):
@@ -33,13 +29,6 @@ def symbols(build, module, folder):
     folder.mkdir()
     run("swift", "symbolgraph-extract", "-module-name", module, *imports(build), "-output-dir", folder,
         "-minimum-access-level", "public", "-target", f"{platform.machine()}-unknown-linux-gnu")
-    graph = json.loads((folder / f"{module}.symbols.json").read_text())
-    # An iterator is named by its sequence only.
-    bare = [".".join(symbol["pathComponents"]) for symbol in graph["symbols"]
-            if symbol["kind"]["identifier"] in COMMENTED and "docComment" not in symbol
-            and "SYNTHESIZED" not in symbol["identifier"]["precise"] and "Iterator" not in symbol["pathComponents"]]
-    if bare:
-        sys.exit(f"{module} has public declarations without a comment: {', '.join(sorted(bare))}")
 
 
 def write(build, target=None):

@@ -6,12 +6,15 @@ import Foundation
 /// A download into a file may be called again at any time, also by another process: it goes on where it stopped. It does
 /// not wait for a server that is away. It throws, and its caller tries again.
 public struct AttachmentDownload: Sendable {
+    /// The attachment.
     public let id: AttachmentID
+    /// The file itself, or its thumbnail.
     public let variant: AttachmentVariant
 
     /// The largest part of a download into a file.
     static let partByteCountMax = 1 << 20
 
+    /// Makes a download. It begins with `data` or `save`.
     public init(id: AttachmentID, variant: AttachmentVariant = .original) {
         self.id = id
         self.variant = variant

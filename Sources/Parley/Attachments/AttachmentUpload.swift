@@ -6,9 +6,13 @@ import Foundation
 /// `run` may be called again at any time, also by another process: it asks the server how much has arrived, and sends
 /// the rest. It does not wait for a server that is away. It throws, and its caller tries again.
 public struct AttachmentUpload: Sendable {
+    /// The id that the attachment gets. The same id continues an upload that broke off.
     public let id: AttachmentID
+    /// Where the bytes come from.
     public let source: UploadSource
+    /// The name that others see.
     public let name: String?
+    /// Nil lets the server decide by the bytes.
     public let contentType: String?
 
     /// The largest part, and the largest file that is sent by one call.
@@ -19,6 +23,7 @@ public struct AttachmentUpload: Sendable {
     /// Waits between two questions whether a file is checked.
     var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
+    /// Makes an upload. It begins with `run`.
     public init(id: AttachmentID, source: UploadSource, name: String? = nil, contentType: String? = nil) {
         self.id = id
         self.source = source

@@ -6,6 +6,7 @@ import Foundation
 public enum UploadSource: Sendable, Hashable {
     /// A file that does not change until the upload is complete.
     case file(URL)
+    /// Bytes in memory.
     case data(Data)
 
     /// The number of bytes. Throws `ParleyError.fileUnreadable`.

@@ -10,6 +10,7 @@ extension Call {
 /// Which bytes of an attachment.
 @nonexhaustive
 public enum AttachmentVariant: String, Sendable {
+    /// The file as it was uploaded, without the metadata of pictures.
     case original
     /// A picture of at most 640 pixels a side.
     case thumbnail
@@ -51,6 +52,7 @@ public struct AttachmentCalls: Sendable {
 
 /// How many bytes of an upload the server has.
 public struct UploadState: Sendable, Hashable {
+    /// The number of bytes that the server has.
     public var offset: Int
     /// All bytes have arrived.
     public var isComplete: Bool
@@ -142,6 +144,7 @@ extension Call {
 
 /// Bytes of a file.
 public struct FilePart: Sendable, Hashable {
+    /// The bytes of the part.
     public var bytes: Data
     /// The position of the first byte.
     public var offset: Int
@@ -149,12 +152,14 @@ public struct FilePart: Sendable, Hashable {
     public var size: Int
     /// Names these bytes. Equal tags mean equal files.
     public var tag: String?
+    /// The type of the whole file.
     public var contentType: String?
 }
 
 /// The answer to a request for a file.
 @nonexhaustive
 public enum FileAnswer: Sendable, Hashable {
+    /// The bytes that were asked for.
     case part(FilePart)
     /// The file is in an object store, at this address, for five minutes.
     case elsewhere(URL)

@@ -9,8 +9,11 @@ extension Call {
 /// A place in a thread's history.
 @nonexhaustive
 public enum HistoryBound: Sendable, Hashable {
+    /// The message with this seq.
     case seq(Seq)
+    /// The message with this id.
     case message(MessageID)
+    /// The messages of this time.
     case time(Date)
 
     var text: String {
@@ -26,14 +29,18 @@ public enum HistoryBound: Sendable, Hashable {
 public struct MessageDraft: Sendable, Hashable {
     /// The same id with the same content is stored once, so a send may be repeated.
     public var id: MessageID
+    /// How to read the payload.
     public var type: MessageType
+    /// What the message says.
     public var payload: Payload
+    /// The message that this one answers.
     public var replyTo: MessageID?
     /// Members of the thread, at most 100.
     public var mentions: [UserID]
     /// The message becomes a tombstone after this time. Whole seconds count.
     public var expiresIn: Duration?
 
+    /// Makes a draft. Choose a random id, and keep it for repeated sends.
     public init(
         id: MessageID, type: MessageType = .message, payload: Payload, replyTo: MessageID? = nil,
         mentions: [UserID] = [], expiresIn: Duration? = nil
@@ -94,7 +101,9 @@ public struct MessageCalls: Sendable {
     /// For whom a message is deleted.
     @nonexhaustive
     public enum Audience: String, Sendable {
+        /// For all members: the message becomes a tombstone.
         case everyone
+        /// Only for this user, on all of the user's devices.
         case me
     }
 

@@ -7,10 +7,14 @@ extension Call {
 
 /// How far the user has read a thread, and this device has received it. Nil leaves a mark where it is.
 public struct ThreadMarks: Sendable, Hashable {
+    /// The thread.
     public var thread: ThreadID
+    /// The user has read everything up to this seq.
     public var read: Seq?
+    /// This device has everything up to this seq.
     public var delivered: Seq?
 
+    /// Makes the marks of one thread.
     public init(thread: ThreadID, read: Seq? = nil, delivered: Seq? = nil) {
         self.thread = thread
         self.read = read

@@ -3,7 +3,9 @@ import Foundation
 
 /// A file at the server.
 public struct Attachment: Sendable, Hashable, Identifiable {
+    /// The id, which its uploader chose.
     public var id: AttachmentID
+    /// The name of the file, for people.
     public var name: String
     /// What the bytes are, by the server's judgement.
     public var contentType: String
@@ -13,6 +15,7 @@ public struct Attachment: Sendable, Hashable, Identifiable {
     public var state: AttachmentState?
     /// Of pictures, in pixels as shown.
     public var width: Int?
+    /// As `width`.
     public var height: Int?
     /// Of pictures: some 25 bytes in Base64 from which a blurred picture is drawn (thumbhash).
     public var thumbhash: String?
@@ -23,6 +26,7 @@ public struct Attachment: Sendable, Hashable, Identifiable {
     /// Fields that this version of the client does not know.
     public var unknown: [String: JSONValue] = [:]
 
+    /// Makes an attachment, for example for a preview. Only its `id` counts in a message that is sent.
     public init(
         id: AttachmentID, name: String, contentType: String, size: Int, state: AttachmentState? = nil,
         width: Int? = nil, height: Int? = nil, thumbhash: String? = nil, hasThumbnail: Bool = false,
@@ -83,7 +87,9 @@ extension Attachment: Codable {
 
 /// A signed link to a file or thumbnail. It works without a session's token until it expires.
 public struct AttachmentLink: Sendable, Hashable, Codable {
+    /// The link.
     public var url: URL
+    /// When the link ends.
     public var expiresAt: Date
 
     enum CodingKeys: String, CodingKey {

@@ -3,14 +3,20 @@ import Foundation
 
 /// The user deleted this message for the own devices only. The counts are those afterwards.
 public struct HiddenMessage: Sendable, Hashable, Codable {
+    /// The message.
     public var id: MessageID
+    /// The thread of the message.
     public var threadID: ThreadID
+    /// The seq of the message.
     public var seq: Seq
+    /// The thread's unread messages.
     public var unreadCount: Int
+    /// The unread messages that mention the user.
     public var mentionCount: Int
     /// `me`.
     private var `for`: String
 
+    /// Makes a value, for example for a test.
     public init(id: MessageID, threadID: ThreadID, seq: Seq, unreadCount: Int, mentionCount: Int) {
         self.id = id
         self.threadID = threadID
@@ -30,15 +36,20 @@ public struct HiddenMessage: Sendable, Hashable, Codable {
 
 /// Somebody added or removed a reaction.
 public struct ReactionChange: Sendable, Hashable, Codable {
+    /// The message.
     public var messageID: MessageID
+    /// The seq of the message.
     public var seq: Seq
+    /// The person who reacted.
     public var userID: UserID
+    /// The emoji.
     public var emoji: String
     /// Whether the reaction was added, not removed.
     public var isAdded: Bool
     /// How many people have this reaction now.
     public var count: Int
 
+    /// Makes a value, for example for a test.
     public init(messageID: MessageID, seq: Seq, userID: UserID, emoji: String, isAdded: Bool, count: Int) {
         self.messageID = messageID
         self.seq = seq
@@ -58,16 +69,22 @@ public struct ReactionChange: Sendable, Hashable, Codable {
 
 /// Somebody's marks in a thread.
 public struct ReceiptChange: Sendable, Hashable, Codable {
+    /// The person whose marks these are.
     public var userID: UserID
+    /// The person has read everything up to this seq.
     public var readSeq: Seq
+    /// One of the devices of the person has everything up to this seq.
     public var deliveredSeq: Seq
     /// Nil if the person has read nothing.
     public var readAt: Date?
+    /// Nil if the person has received nothing.
     public var deliveredAt: Date?
     /// The person's unread messages. Absent if several people moved together.
     public var unreadCount: Int?
+    /// The unread messages that mention the person. Absent as `unreadCount`.
     public var mentionCount: Int?
 
+    /// Makes a value, for example for a test.
     public init(
         userID: UserID, readSeq: Seq, deliveredSeq: Seq, readAt: Date? = nil, deliveredAt: Date? = nil,
         unreadCount: Int? = nil, mentionCount: Int? = nil
@@ -94,10 +111,12 @@ public struct ReceiptChange: Sendable, Hashable, Codable {
 
 /// The user blocked or unblocked somebody.
 public struct BlockChange: Sendable, Hashable, Codable {
+    /// The person.
     public var userID: UserID
     /// Whether the person is blocked now.
     public var isBlocked: Bool
 
+    /// Makes a value, for example for a test.
     public init(userID: UserID, isBlocked: Bool) {
         self.userID = userID
         self.isBlocked = isBlocked
@@ -111,11 +130,14 @@ public struct BlockChange: Sendable, Hashable, Codable {
 
 /// Somebody came online or went offline.
 public struct PresenceChange: Sendable, Hashable, Codable {
+    /// The person.
     public var userID: UserID
+    /// Whether the person is online now.
     public var presence: Presence
     /// With `offline`.
     public var lastSeenAt: Date?
 
+    /// Makes a value, for example for a test.
     public init(userID: UserID, presence: Presence, lastSeenAt: Date? = nil) {
         self.userID = userID
         self.presence = presence
@@ -135,10 +157,15 @@ public struct CreatedThread: Sendable, Hashable, Codable {
     public struct Standing: Sendable, Hashable, Codable {
         /// The other person of a direct thread.
         public var peer: User?
+        /// The messages of others after the own read mark.
         public var unreadCount: Int
+        /// Unread messages that mention the user.
         public var mentionCount: Int
+        /// The seq of the newest message; 0 if there is none.
         public var head: Seq
+        /// The time of the newest message, or when the thread was made.
         public var lastActivityAt: Date
+        /// The user's own membership.
         public var me: OwnMembership
 
         enum CodingKeys: String, CodingKey {
@@ -149,6 +176,7 @@ public struct CreatedThread: Sendable, Hashable, Codable {
         }
     }
 
+    /// The thread as everybody sees it.
     public var thread: PublicThread
     /// Empty in threads of more than 100 members, and for invited people.
     public var members: [Member]

@@ -3,15 +3,18 @@ import Foundation
 
 /// A change. Skip those whose content is `other`.
 public struct Event: Sendable, Hashable {
+    /// What happened.
     public var type: EventType
     /// Nil for events of the account.
     public var threadID: ThreadID?
     /// The server's time of the change.
     public var at: Date
+    /// The data of the event, by its type.
     public var content: EventContent
     /// Fields that this version of the client does not know.
     public var unknown: [String: JSONValue] = [:]
 
+    /// Makes an event, for example for a test.
     public init(type: EventType, threadID: ThreadID? = nil, at: Date, content: EventContent) {
         self.type = type
         self.threadID = threadID
@@ -23,28 +26,39 @@ public struct Event: Sendable, Hashable {
 /// What an event says, by its type.
 @nonexhaustive
 public enum EventContent: Sendable, Hashable {
+    /// Somebody sent a message.
     case messageCreated(Message)
+    /// A message was edited, or changed in another way.
     case messageUpdated(Message)
     /// A tombstone.
     case messageDeleted(Message)
     /// The user deleted a message for the own devices only.
     case messageHidden(HiddenMessage)
+    /// Somebody added or removed a reaction.
     case reactionUpdated(ReactionChange)
+    /// A person moved a mark.
     case receiptUpdated(ReceiptChange)
     /// Several people moved their marks within a second.
     case receiptsUpdated([ReceiptChange])
+    /// The user has a thread from now on.
     case threadCreated(CreatedThread)
+    /// The title, the picture or the retention of a thread has changed.
     case threadUpdated(PublicThread)
     /// With the thread's number of members.
     case memberUpdated(Member, memberCount: Int)
+    /// The user's own settings of a thread have changed.
     case settingsUpdated(ThreadSettings)
+    /// The user blocked or unblocked a person.
     case blockUpdated(BlockChange)
     /// The profile of a person in a thread.
     case userUpdated(User)
     /// The own account.
     case accountUpdated(Account)
+    /// A device of the user was signed out.
     case sessionRevoked(SessionID)
+    /// A person is typing.
     case typing(UserID)
+    /// A person came online or went offline.
     case presenceUpdated(PresenceChange)
     /// Of a type that this version of the client does not know, or not of the form that it knows.
     case other(JSONValue)

@@ -7,10 +7,15 @@ public struct Identifier<Subject>: StringValue {
     public init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
+/// The id of an account.
 public typealias UserID = Identifier<User>
+/// The id of a session: of a device.
 public typealias SessionID = Identifier<Session>
+/// The id of a thread.
 public typealias ThreadID = Identifier<ThreadSummary>
+/// The id of a message.
 public typealias MessageID = Identifier<Message>
+/// The id of an attachment.
 public typealias AttachmentID = Identifier<Attachment>
 
 extension Identifier where Subject == Message {

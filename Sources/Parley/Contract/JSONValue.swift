@@ -3,21 +3,34 @@ import Foundation
 
 /// A JSON value. Integers stay integers, so a number that the server sent is written back unchanged.
 public enum JSONValue: Sendable, Hashable {
+    /// Null.
     case null
+    /// True or false.
     case bool(Bool)
+    /// A number without fraction or exponent that fits into 64 bits.
     case integer(Int64)
+    /// Any other number.
     case number(Double)
+    /// A string.
     case string(String)
+    /// An array.
     case array([JSONValue])
+    /// An object.
     case object([String: JSONValue])
 }
 
 extension JSONValue {
+    /// The string; nil for any other value.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
+    /// True or false; nil for any other value.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    /// The integer; nil for any other value, and for a number with a fraction.
     public var int: Int? { if case .integer(let value) = self { Int(exactly: value) } else { nil } }
+    /// The items; nil for any other value.
     public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
+    /// The members; nil for any other value.
     public var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
+    /// Whether this is null.
     public var isNull: Bool { self == .null }
     /// Nil for null.
     var unlessNull: JSONValue? { isNull ? nil : self }

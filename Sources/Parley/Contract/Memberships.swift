@@ -3,20 +3,26 @@ import Foundation
 
 /// The user's membership, marks and settings in a thread.
 public struct OwnMembership: Sendable, Hashable, Codable {
+    /// What the user may do in the thread.
     public var role: Role
+    /// Whether the user is invited or has joined.
     public var status: MemberStatus
     /// The user has read everything up to this seq.
     public var readSeq: Seq
+    /// One of the user's devices has everything up to this seq.
     public var deliveredSeq: Seq
     /// How long the thread is muted. Nil if it is not. A time may be in the past: ask `isMuted(at:)`.
     public var mute: Mute?
+    /// Whether the user put the thread aside.
     public var isArchived: Bool
+    /// Whether the user wants the thread on top.
     public var isPinned: Bool
     /// Messages below this seq are not shown to the user.
     public var hiddenBeforeSeq: Seq
     /// Who invited the user. Nil after joining.
     public var invitedBy: Sender?
 
+    /// Makes a membership, for example for a preview.
     public init(
         role: Role = .member, status: MemberStatus = .joined, readSeq: Seq = 0, deliveredSeq: Seq = 0,
         mute: Mute? = nil, isArchived: Bool = false, isPinned: Bool = false, hiddenBeforeSeq: Seq = 0,
@@ -93,11 +99,15 @@ extension Mute: Codable {
 public struct ThreadSettings: Sendable, Hashable, Codable {
     /// As in `OwnMembership`.
     public var mute: Mute?
+    /// Whether the user put the thread aside.
     public var isArchived: Bool
+    /// Whether the user wants the thread on top.
     public var isPinned: Bool
     /// Messages below this seq are not shown to the user.
     public var hiddenBeforeSeq: Seq
+    /// The thread's unread messages.
     public var unreadCount: Int
+    /// The unread messages that mention the user.
     public var mentionCount: Int
 
     enum CodingKeys: String, CodingKey {
@@ -112,19 +122,28 @@ public struct ThreadSettings: Sendable, Hashable, Codable {
 
 /// A person in a thread.
 public struct Member: Sendable, Hashable, Identifiable {
+    /// The person.
     public var user: User
+    /// What the person may do in the thread.
     public var role: Role
+    /// Whether the person is invited, has joined, or is gone.
     public var status: MemberStatus
+    /// The person has read everything up to this seq.
     public var readSeq: Seq
+    /// One of the devices of the person has everything up to this seq.
     public var deliveredSeq: Seq
+    /// When the read mark moved last. Nil if the person has read nothing.
     public var readAt: Date?
+    /// When the delivered mark moved last. Nil if the person has received nothing.
     public var deliveredAt: Date?
+    /// Nil for a person who has not joined.
     public var joinedAt: Date?
     /// Fields that this version of the client does not know.
     public var unknown: [String: JSONValue] = [:]
 
     public var id: UserID { user.id }
 
+    /// Makes a member, for example for a preview.
     public init(
         user: User, role: Role = .member, status: MemberStatus = .joined, readSeq: Seq = 0, deliveredSeq: Seq = 0,
         readAt: Date? = nil, deliveredAt: Date? = nil, joinedAt: Date? = nil
@@ -179,8 +198,11 @@ extension Member: Codable {
 
 /// A person who has a message, and since when.
 public struct Receipt: Sendable, Hashable, Codable {
+    /// The person.
     public var user: User
+    /// When a device of the person received the message.
     public var deliveredAt: Date
+    /// When the person read the message. Nil if that has not happened.
     public var readAt: Date?
 
     enum CodingKeys: String, CodingKey {

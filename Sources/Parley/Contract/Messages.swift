@@ -3,28 +3,37 @@ import Foundation
 
 /// A message.
 public struct Message: Sendable, Hashable, Identifiable {
+    /// The id, which its sender chose.
     public var id: MessageID
+    /// The thread of the message.
     public var threadID: ThreadID
+    /// The message's number in its thread.
     public var seq: Seq
     /// When the server stored it.
     public var timestamp: Date
+    /// How to read the payload.
     public var type: MessageType
     /// Nil for system messages.
     public var sender: Sender?
     /// Nil if the message is deleted or expired, or if the thread keeps messages until they are delivered and this one
     /// is.
     public var payload: Payload?
+    /// The message that this one answers.
     public var replyTo: MessageID?
+    /// The members whom the message mentions.
     public var mentions: [UserID]
     /// By emoji.
     public var reactions: [String: Reaction]
+    /// When the message was last edited. Nil if it never was.
     public var editedAt: Date?
+    /// When the message became a tombstone. Nil if it is none.
     public var deletedAt: Date?
     /// When the message becomes a tombstone.
     public var expiresAt: Date?
     /// Fields that this version of the client does not know.
     public var unknown: [String: JSONValue] = [:]
 
+    /// Makes a message, for example for a preview.
     public init(
         id: MessageID, threadID: ThreadID, seq: Seq, timestamp: Date, type: MessageType = .message, sender: Sender?,
         payload: Payload?, replyTo: MessageID? = nil, mentions: [UserID] = [], reactions: [String: Reaction] = [:],
@@ -53,6 +62,7 @@ extension Message {
     /// The files of the payload.
     public var attachments: [Attachment] { payload?.attachments ?? [] }
 
+    /// Whether the message is a tombstone.
     public var isDeleted: Bool { deletedAt != nil }
 }
 
@@ -105,11 +115,14 @@ extension Message: Codable {
 
 /// Who sent a message, or who invited somebody.
 public struct Sender: Sendable, Hashable, Codable, Identifiable {
+    /// The id of the account.
     public var id: UserID
+    /// The name for people.
     public var name: String
     /// A URL, or `attachment:` and the id of an attachment.
     public var profileImage: String?
 
+    /// Makes a sender, for example for a preview.
     public init(id: UserID, name: String, profileImage: String? = nil) {
         self.id = id
         self.name = name
@@ -129,6 +142,7 @@ public struct Reaction: Sendable, Hashable, Codable {
     /// Whether the user is one of them. Nil in events, and in the answers to sending and editing, which do not say it.
     public var me: Bool?
 
+    /// Makes a reaction, for example for a preview.
     public init(count: Int, me: Bool? = nil) {
         self.count = count
         self.me = me
@@ -137,6 +151,7 @@ public struct Reaction: Sendable, Hashable, Codable {
 
 /// A message that a search has found.
 public struct SearchHit: Sendable, Hashable, Codable {
+    /// The message.
     public var message: Message
     /// About 200 characters around the first match, as HTML: escaped text with `<mark>` around each matching word.
     public var snippet: String

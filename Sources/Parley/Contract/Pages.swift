@@ -6,46 +6,57 @@ public typealias Cursor = String
 
 /// The user's devices, newest first.
 public struct SessionPage: Sendable, Hashable, Codable {
+    /// The sessions of this page.
     public var sessions: [Session]
     /// How many entries the server puts on a page at most.
     public var limit: Int
+    /// Where the next page begins. Nil at the end.
     public var next: String?
 }
 
 /// The people whom the user has blocked, latest first.
 public struct BlockPage: Sendable, Hashable, Codable {
+    /// The blocks of this page.
     public var blocks: [Block]
     /// How many entries the server puts on a page at most.
     public var limit: Int
+    /// Where the next page begins. Nil at the end.
     public var next: String?
 }
 
 /// People in the directory.
 public struct UserPage: Sendable, Hashable, Codable {
+    /// The people of this page.
     public var users: [User]
     /// How many entries the server puts on a page at most.
     public var limit: Int
+    /// Where the next page begins. Nil at the end.
     public var next: String?
 }
 
 /// Rooms, largest first.
 public struct RoomPage: Sendable, Hashable, Codable {
+    /// The rooms of this page.
     public var rooms: [PublicThread]
     /// How many entries the server puts on a page at most.
     public var limit: Int
+    /// Where the next page begins. Nil at the end.
     public var next: String?
 }
 
 /// Members of a thread: owners, then admins, then the others.
 public struct MemberPage: Sendable, Hashable, Codable {
+    /// The members of this page.
     public var members: [Member]
     /// How many entries the server puts on a page at most.
     public var limit: Int
+    /// Where the next page begins. Nil at the end.
     public var next: String?
 }
 
 /// The commands that work in a thread, in the order of their words.
 public struct CommandList: Sendable, Hashable, Codable {
+    /// The commands.
     public var commands: [Command]
 
     /// A word that a message may begin with.
@@ -59,22 +70,27 @@ public struct CommandList: Sendable, Hashable, Codable {
 
 /// The members who have a message. A page may be empty and still have `next`.
 public struct ReceiptPage: Sendable, Hashable, Codable {
+    /// The receipts of this page.
     public var receipts: [Receipt]
     /// How many entries the server puts on a page at most.
     public var limit: Int
+    /// Where the next page begins. Nil at the end.
     public var next: String?
 }
 
 /// Messages that a search has found, newest first. A page may be empty and still have `next`.
 public struct SearchPage: Sendable, Hashable, Codable {
+    /// The messages of this page.
     public var results: [SearchHit]
     /// How many entries the server puts on a page at most.
     public var limit: Int
+    /// Where the next page begins. Nil at the end.
     public var next: String?
 }
 
 /// Messages of a thread in ascending order of seq.
 public struct MessagePage: Sendable, Hashable, Codable {
+    /// The messages of this page.
     public var messages: [Message]
     /// The thread's last seq; 0 if it has no messages.
     public var head: Seq
@@ -84,11 +100,13 @@ public struct MessagePage: Sendable, Hashable, Codable {
 
 /// Threads, newest activity first.
 public struct InboxPage: Sendable, Hashable, Codable {
+    /// The threads of this page.
     public var threads: [ThreadSummary]
     /// Unread messages in all of the user's threads.
     public var unreadTotal: Int
     /// Where to sync from. With several pages, from the cursor of the first.
     public var cursor: Cursor
+    /// Where the next page begins. Nil at the end.
     public var next: String?
     /// True: the server could not read some threads. Keep what is stored of them. Nil means false.
     public var partial: Bool?
@@ -101,6 +119,7 @@ public struct InboxPage: Sendable, Hashable, Codable {
 
 /// The events after a cursor.
 public struct SyncPage: Sendable, Hashable, Codable {
+    /// The events, in the order of the log.
     public var events: [Event]
     /// The cursor of the next request.
     public var cursor: Cursor
@@ -114,11 +133,13 @@ public struct SyncPage: Sendable, Hashable, Codable {
 public struct CursorExpired: Sendable, Hashable, Codable {
     /// A thread, and its newest seq.
     public struct ThreadHead: Sendable, Hashable, Codable {
+        /// The thread.
         public var id: ThreadID
         /// 0 for a thread of which the user reads nothing: invited only, or no longer a member.
         public var head: Seq
     }
 
+    /// The cursor to continue from.
     public var cursor: Cursor
     /// The threads that changed since.
     public var threads: [ThreadHead]

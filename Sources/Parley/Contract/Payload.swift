@@ -6,8 +6,11 @@ import Foundation
 public enum Payload: Sendable, Hashable {
     /// A text, attachments, or both.
     case text(TextPayload)
+    /// A place.
     case location(LocationPayload)
+    /// Bytes that only the apps can read.
     case encrypted(EncryptedPayload)
+    /// The server reports something.
     case system(SystemPayload)
     /// Of an app's own type, or not of the form that its type has in this version of the client.
     case other(JSONValue)
@@ -26,6 +29,7 @@ public enum Payload: Sendable, Hashable {
         }
     }
 
+    /// The files of the message.
     public var attachments: [Attachment] {
         switch self {
         case .text(let payload): payload.attachments ?? []
@@ -44,6 +48,7 @@ public struct TextPayload: Sendable, Hashable {
     /// Keys of the app's own.
     public var other: [String: JSONValue] = [:]
 
+    /// Makes the payload of a text.
     public init(text: String?, attachments: [Attachment] = []) {
         self.text = text
         self.attachments = attachments.isEmpty ? nil : attachments
@@ -52,11 +57,16 @@ public struct TextPayload: Sendable, Hashable {
 
 /// The payload of `location`.
 public struct LocationPayload: Sendable, Hashable, Codable {
+    /// Degrees, north of the equator.
     public var latitude: Double
+    /// Degrees, east of Greenwich.
     public var longitude: Double
+    /// The place is within this many metres.
     public var accuracyMetres: Double?
+    /// The name of the place, for people.
     public var label: String?
 
+    /// Makes the payload of a place.
     public init(latitude: Double, longitude: Double, accuracyMetres: Double? = nil, label: String? = nil) {
         self.latitude = latitude
         self.longitude = longitude
@@ -77,6 +87,7 @@ public struct EncryptedPayload: Sendable, Hashable, Codable {
     /// Nil means none.
     public var attachments: [Attachment]?
 
+    /// Makes the payload of encrypted bytes.
     public init(ciphertext: Data, attachments: [Attachment] = []) {
         self.ciphertext = ciphertext
         self.attachments = attachments.isEmpty ? nil : attachments
@@ -87,15 +98,19 @@ public struct EncryptedPayload: Sendable, Hashable, Codable {
 public struct SystemPayload: Sendable, Hashable, Codable {
     /// A person and the name at that time.
     public struct Person: Sendable, Hashable, Codable {
+        /// The id of the account.
         public var id: UserID
+        /// The name at that time.
         public var name: String
 
+        /// Makes a value, for example for a preview.
         public init(id: UserID, name: String) {
             self.id = id
             self.name = name
         }
     }
 
+    /// What happened.
     public var action: SystemAction
     /// The person who acted.
     public var by: Person
@@ -103,8 +118,10 @@ public struct SystemPayload: Sendable, Hashable, Codable {
     public var user: Person?
     /// With `renamed`: the new title.
     public var title: String?
+    /// With `renamed`: the title before.
     public var oldTitle: String?
 
+    /// Makes a value, for example for a preview.
     public init(
         action: SystemAction, by: Person, user: Person? = nil, title: String? = nil, oldTitle: String? = nil
     ) {

@@ -11,12 +11,17 @@ public struct Problem: Sendable, Hashable {
 
     /// One invalid field of a request.
     public struct Field: Sendable, Hashable, Codable {
+        /// The path of the field: `payload.text`.
         public let field: String
+        /// What is wrong with the field, in English for developers.
         public let detail: String
     }
 
+    /// The HTTP status.
     public let status: Int
+    /// Decide by this word.
     public let code: Code
+    /// A few English words for the code.
     public let title: String
     /// One English sentence for developers.
     public let detail: String

@@ -18,7 +18,9 @@ public enum PushTarget: Sendable, Hashable {
         public let rawValue: String
         public init(_ rawValue: String) { self.rawValue = rawValue }
 
+        /// For apps from the App Store and from TestFlight.
         public static let production: Self = "production"
+        /// For apps that Xcode installs.
         public static let development: Self = "development"
     }
 }
@@ -69,6 +71,7 @@ extension PushTarget: Codable {
 
 /// The server's public key for Web Push, a point on P-256 in base64url.
 public struct WebPushKey: Sendable, Hashable, Codable {
+    /// Base64 without padding: the `applicationServerKey` of a browser.
     public var publicKey: String
 
     enum CodingKeys: String, CodingKey { case publicKey = "public_key" }

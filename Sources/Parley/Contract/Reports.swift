@@ -3,7 +3,9 @@ import Foundation
 
 /// A message or a person that the user has reported.
 public struct Report: Sendable, Hashable, Identifiable, Codable {
+    /// The id of the report.
     public var id: String
+    /// How far the moderators are.
     public var state: ReportState
     /// Nil once the account of the reporter is erased.
     public var reason: String?
@@ -11,7 +13,9 @@ public struct Report: Sendable, Hashable, Identifiable, Codable {
     public var userID: UserID?
     /// Nil in a report about a person.
     public var threadID: ThreadID?
+    /// The reported message. Nil if a person was reported.
     public var messageID: MessageID?
+    /// When the user reported it.
     public var createdAt: Date
 
     enum CodingKeys: String, CodingKey {

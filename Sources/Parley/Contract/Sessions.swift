@@ -3,8 +3,11 @@ import Foundation
 
 /// A device that is signed in.
 public struct Session: Sendable, Hashable, Codable, Identifiable {
+    /// The id of the session.
     public var id: SessionID
+    /// The name under which the device signed in.
     public var deviceName: String?
+    /// When the device signed in.
     public var createdAt: Date
     /// The time of the device's last call, accurate to about five minutes.
     public var lastUsedAt: Date
@@ -27,6 +30,7 @@ extension Session: CustomStringConvertible, CustomDebugStringConvertible {
 
 /// The answer to signing in.
 public struct SignedIn: Sendable, Hashable, Codable {
+    /// The account that is signed in.
     public var user: Account
     /// With its token.
     public var session: Session

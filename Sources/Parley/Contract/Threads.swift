@@ -3,7 +3,9 @@ import Foundation
 
 /// A thread as the user sees it: an entry of the inbox.
 public struct ThreadSummary: Sendable, Hashable, Identifiable {
+    /// The id of the thread.
     public var id: ThreadID
+    /// What the thread is.
     public var kind: ThreadKind
     /// In a direct thread the other person's name. Nil for a group without a title.
     public var title: String?
@@ -13,21 +15,26 @@ public struct ThreadSummary: Sendable, Hashable, Identifiable {
     public var retention: Retention
     /// How many people have joined.
     public var memberCount: Int
+    /// When the thread was made.
     public var createdAt: Date
     /// The other person of a direct thread.
     public var peer: User?
+    /// The newest message that the user sees. Nil if there is none.
     public var lastMessage: Message?
     /// The messages of others, not deleted, after the own read mark.
     public var unreadCount: Int
     /// Unread messages that mention the user.
     public var mentionCount: Int
+    /// The time of the newest message, or when the thread was made.
     public var lastActivityAt: Date
     /// The seq of the newest message; 0 if there is none.
     public var head: Seq
+    /// The user's own membership, marks and settings.
     public var me: OwnMembership
     /// Fields that this version of the client does not know.
     public var unknown: [String: JSONValue] = [:]
 
+    /// Makes a thread, for example for a preview.
     public init(
         id: ThreadID, kind: ThreadKind, title: String? = nil, image: String? = nil, retention: Retention = .forever,
         memberCount: Int = 0, createdAt: Date, peer: User? = nil, lastMessage: Message? = nil, unreadCount: Int = 0,
@@ -102,7 +109,9 @@ extension ThreadSummary: Codable {
 
 /// What everybody who may see a thread sees of it: a room in the list of rooms, a thread in `thread.updated`.
 public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
+    /// The id of the thread.
     public var id: ThreadID
+    /// What the thread is.
     public var kind: ThreadKind
     /// In `thread.updated` nil for a direct thread, which has none of its own.
     public var title: String?
@@ -112,6 +121,7 @@ public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
     public var retention: Retention
     /// How many people have joined.
     public var memberCount: Int
+    /// When the thread was made.
     public var createdAt: Date
 
     enum CodingKeys: String, CodingKey {
@@ -124,6 +134,7 @@ public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
 /// How long the server keeps the content of messages that are sent while it is set.
 @nonexhaustive
 public enum Retention: Sendable, Hashable {
+    /// Without an end.
     case forever
     /// Until every device of every member has the message.
     case untilDelivered

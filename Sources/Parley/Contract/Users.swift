@@ -3,12 +3,15 @@ import Foundation
 
 /// A person's public profile.
 public struct User: Sendable, Hashable, Identifiable {
+    /// The id of the account.
     public var id: UserID
     /// Nil for accounts that do not sign in by password.
     public var username: String?
+    /// The name for people.
     public var name: String
     /// A URL, or `attachment:` and the id of an attachment.
     public var profileImage: String?
+    /// What the person wrote about the present.
     public var statusText: String?
     /// Nil where the server does not show it, and for people who do not share presence.
     public var presence: Presence?
@@ -19,6 +22,7 @@ public struct User: Sendable, Hashable, Identifiable {
     /// Fields that this version of the client does not know.
     public var unknown: [String: JSONValue] = [:]
 
+    /// Makes a profile, for example for a preview.
     public init(
         id: UserID, username: String? = nil, name: String, profileImage: String? = nil, statusText: String? = nil,
         presence: Presence? = nil, lastSeenAt: Date? = nil, kind: AccountKind? = nil
@@ -73,11 +77,14 @@ extension User: Codable {
 public struct Account: Sendable, Hashable, Identifiable {
     /// The profile as others see it.
     public var user: User
+    /// Choices for all devices of the account.
     public var preferences: Preferences
+    /// When the account was made.
     public var createdAt: Date
 
     public var id: UserID { user.id }
 
+    /// Makes an account, for example for a preview.
     public init(user: User, preferences: Preferences = .init(), createdAt: Date) {
         self.user = user
         self.preferences = preferences
@@ -118,6 +125,7 @@ public struct Preferences: Sendable, Hashable {
     /// Preferences that this version of the client does not know. The server replaces all of them together.
     public var unknown: [String: JSONValue] = [:]
 
+    /// Makes preferences.
     public init(sharePresence: Bool? = nil, push: AlertDetail? = nil) {
         self.sharePresence = sharePresence
         self.push = push
@@ -157,7 +165,9 @@ extension Preferences {
 
 /// A person whom the user has blocked.
 public struct Block: Sendable, Hashable, Codable {
+    /// The person.
     public var user: User
+    /// When the user blocked the person.
     public var createdAt: Date
 
     enum CodingKeys: String, CodingKey {

@@ -18,8 +18,11 @@ public struct Role: StringValue {
     public let rawValue: String
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
+    /// May do everything, and make others owners.
     public static let owner: Self = "owner"
+    /// May change the thread, remove members, and delete others' messages.
     public static let admin: Self = "admin"
+    /// May read and write.
     public static let member: Self = "member"
 }
 
@@ -28,9 +31,13 @@ public struct MemberStatus: StringValue {
     public let rawValue: String
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
+    /// Has not accepted yet, and sees no messages.
     public static let invited: Self = "invited"
+    /// Is in the thread.
     public static let joined: Self = "joined"
+    /// Left, and can only be invited again.
     public static let left: Self = "left"
+    /// Was removed by an owner or admin.
     public static let removed: Self = "removed"
 }
 
@@ -39,7 +46,9 @@ public struct Presence: StringValue {
     public let rawValue: String
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
+    /// A poll is open, or was within the last 60 s.
     public static let online: Self = "online"
+    /// No device polls.
     public static let offline: Self = "offline"
 }
 
@@ -57,8 +66,11 @@ public struct ReportState: StringValue {
     public let rawValue: String
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
+    /// No moderator has decided.
     public static let open: Self = "open"
+    /// A moderator has acted.
     public static let resolved: Self = "resolved"
+    /// A moderator saw no reason to act.
     public static let dismissed: Self = "dismissed"
 }
 
@@ -69,6 +81,7 @@ public struct MessageType: StringValue {
 
     /// A text, attachments, or both.
     public static let message: Self = "message"
+    /// A place.
     public static let location: Self = "location"
     /// Bytes that only the apps can read.
     public static let encrypted: Self = "encrypted"
@@ -81,10 +94,15 @@ public struct SystemAction: StringValue {
     public let rawValue: String
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
+    /// A person joined.
     public static let joined: Self = "joined"
+    /// A person was added.
     public static let added: Self = "added"
+    /// A person left.
     public static let left: Self = "left"
+    /// A person was removed.
     public static let removed: Self = "removed"
+    /// The thread has another title.
     public static let renamed: Self = "renamed"
 }
 
@@ -108,7 +126,9 @@ public struct AlertDetail: StringValue {
     public let rawValue: String
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
+    /// The sender and the text.
     public static let full: Self = "full"
+    /// Only the sender.
     public static let senderOnly: Self = "sender_only"
     /// No alerts.
     public static let none: Self = "none"

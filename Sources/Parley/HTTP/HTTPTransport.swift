@@ -3,10 +3,13 @@ import Foundation
 
 /// A request as it leaves the client.
 public struct HTTPRequest: Sendable {
+    /// `GET`, `POST` and so on.
     public var method: String
+    /// The whole address, with its query.
     public var url: URL
     /// By lowercase name.
     public var headers: [String: String] = [:]
+    /// Nil for a request without a body.
     public var body: Data?
     /// The longest time without an answer.
     public var timeout: Duration = .seconds(30)
@@ -14,11 +17,14 @@ public struct HTTPRequest: Sendable {
 
 /// A whole answer.
 public struct HTTPResponse: Sendable {
+    /// The HTTP status.
     public var status: Int
     /// By lowercase name.
     public var headers: [String: String]
+    /// Empty if there is none.
     public var body: Data
 
+    /// Makes an answer, for example in a transport of your own.
     public init(status: Int, headers: [String: String], body: Data) {
         self.status = status
         self.headers = headers

@@ -6,6 +6,7 @@
     public struct SystemTransport: HTTPTransport {
         private let session: URLSession
 
+        /// Makes a transport with connections of its own.
         public init() {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.httpCookieStorage = nil

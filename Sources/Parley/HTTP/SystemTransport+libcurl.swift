@@ -8,6 +8,7 @@
     public struct SystemTransport: HTTPTransport {
         private let handles = CurlHandles()
 
+        /// Makes a transport with connections of its own.
         public init() {}
 
         public func send(_ request: HTTPRequest) async throws -> HTTPResponse {

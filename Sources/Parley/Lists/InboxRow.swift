@@ -7,8 +7,11 @@ public struct InboxRow: Sendable, Equatable, Identifiable {
     /// Whether messages of this device wait for the server.
     @nonexhaustive
     public enum Unsent: Sendable, Equatable {
+        /// Nothing waits.
         case none
+        /// A message waits, or is being sent.
         case sending
+        /// The server refused a message.
         case failed
     }
 
@@ -17,6 +20,7 @@ public struct InboxRow: Sendable, Equatable, Identifiable {
     public var thread: ThreadSummary
     /// What the user began to write.
     public var draft: String?
+    /// What this device has not sent yet.
     public var unsent: Unsent
     /// Of the other person in a direct thread; nil if it is unknown.
     public var peerPresence: PresenceState?
@@ -30,6 +34,7 @@ public struct InboxRow: Sendable, Equatable, Identifiable {
         var mark: Seq?
     }
 
+    /// Makes a row, for example for a preview.
     public init(
         thread: ThreadSummary, draft: String? = nil, unsent: Unsent = .none, peerPresence: PresenceState? = nil
     ) {
@@ -43,11 +48,13 @@ public struct InboxRow: Sendable, Equatable, Identifiable {
 /// Which threads a list shows.
 @nonexhaustive
 public enum InboxFilter: Sendable, Hashable {
+    /// Every thread.
     case all
     /// Not archived.
     case active
     /// With unread messages, and not archived.
     case unread
+    /// Only archived threads.
     case archived
 }
 

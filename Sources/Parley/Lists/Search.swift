@@ -5,10 +5,12 @@ internal import GRDB
 /// A message that a search found.
 public struct SearchResult: Sendable, Equatable, Identifiable {
     public var id: MessageID { message.id }
+    /// The message.
     public let message: Message
     /// A part of the text, with the matching words between `<mark>` and `</mark>`. The rest is HTML-escaped.
     public let snippet: String
 
+    /// Makes a result, for example for a preview.
     public init(message: Message, snippet: String) {
         self.message = message
         self.snippet = snippet

@@ -24,6 +24,7 @@ public final class Timeline: AsyncSequence, Sendable {
         var bounds: (first: Seq, head: Seq) = (1, 0)
     }
 
+    /// The thread of the timeline.
     public let threadID: ThreadID
     private let parts: Parts
     private let state: Locked<State>

@@ -13,14 +13,18 @@ public enum TimelineRow: Sendable, Equatable, Identifiable {
     /// Messages that this device does not have. The timeline fetches them.
     case hole(ClosedRange<Seq>)
 
+    /// What a row is, for lists that animate.
     @nonexhaustive
     public enum ID: Hashable, Sendable {
+        /// A message, sent or not.
         case message(MessageID)
+        /// The divider, of which there is at most one.
         case divider
         /// By its first seq.
         case hole(Seq)
     }
 
+    /// The same while a message is on its way and when it is sent.
     public var id: ID {
         switch self {
         case .message(let message, _): .message(message.id)
@@ -30,6 +34,7 @@ public enum TimelineRow: Sendable, Equatable, Identifiable {
         }
     }
 
+    /// The message of the row; nil for any other row.
     public var message: Message? { if case .message(let message, _) = self { message } else { nil } }
 }
 
@@ -37,16 +42,21 @@ public enum TimelineRow: Sendable, Equatable, Identifiable {
 public struct Delivery: Sendable, Hashable {
     /// The other members, those who have the message on a device, and those who have read it.
     public var others: Int
+    /// The members who have the message on a device.
     public var delivered: Int
+    /// The members who have read the message.
     public var read: Int
 
+    /// Makes a value, for example for a preview.
     public init(others: Int, delivered: Int, read: Int) {
         self.others = others
         self.delivered = delivered
         self.read = read
     }
 
+    /// Whether every other member has the message.
     public var isDeliveredToAll: Bool { others > 0 && delivered == others }
+    /// Whether every other member has read the message.
     public var isReadByAll: Bool { others > 0 && read == others }
 }
 
@@ -55,7 +65,10 @@ public struct Delivery: Sendable, Hashable {
 public enum TimelineAnchor: Sendable, Hashable {
     /// At the first unread message, or at the newest if all are read.
     case firstUnread
+    /// At the newest message.
     case newest
+    /// Around this seq.
     case seq(Seq)
+    /// Around this message.
     case message(MessageID)
 }

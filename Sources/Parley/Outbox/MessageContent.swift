@@ -3,7 +3,9 @@ import Foundation
 
 /// The content of a new message, without its attachments.
 public struct MessageContent: Sendable, Hashable {
+    /// How to read the payload.
     public let type: MessageType
+    /// What the message says.
     public let payload: Payload
 
     /// A text. An empty text is allowed only with attachments.

@@ -8,13 +8,16 @@ public enum OutgoingState: Sendable, Hashable {
     case queued
     /// Its files are being uploaded: the part that has arrived, 0 to 1.
     case uploading(Double)
+    /// The request is on its way.
     case sending
+    /// The server has the message, under this seq.
     case sent(Seq)
     /// A moderator must approve the message. It is not sent again. It becomes `sent` when it is approved; a refusal is not
     /// announced, but `retry` learns of it.
     case pending
     /// The server refused the message. It stays until the app retries or cancels it.
     case failed(ParleyError)
+    /// The app took the message back.
     case cancelled
 }
 
@@ -22,21 +25,30 @@ public enum OutgoingState: Sendable, Hashable {
 public struct OutgoingMessage: Sendable, Identifiable {
     /// The message keeps this id when it is sent.
     public let id: MessageID
+    /// The thread of the message.
     public let threadID: ThreadID
+    /// How to read the payload.
     public let type: MessageType
     /// What the message says, without its files.
     public let payload: Payload
+    /// The message that this one answers.
     public let replyTo: MessageID?
+    /// The members whom the message mentions.
     public let mentions: [UserID]
+    /// The files of the message.
     public let files: [File]
+    /// When the app put the message into the outbox.
     public let createdAt: Date
     /// At the time at which this value was read. `states` follows it.
     public let state: OutgoingState
 
     /// A file of the message.
     public struct File: Sendable, Hashable, Identifiable {
+        /// The id that the attachment has, or gets.
         public let id: AttachmentID
+        /// The name for people.
         public let name: String
+        /// Nil: the server decides by the bytes.
         public let contentType: String?
         /// Bytes.
         public let size: Int

@@ -24,9 +24,12 @@ extension ConnectionStatus {
 
 /// A person's presence.
 public struct PresenceState: Sendable, Hashable {
+    /// Whether a device of the person polls, or did within the last 60 s.
     public var isOnline: Bool
+    /// Nil while the person is online.
     public var lastSeenAt: Date?
 
+    /// Makes a value, for example for a preview.
     public init(isOnline: Bool, lastSeenAt: Date? = nil) {
         self.isOnline = isOnline
         self.lastSeenAt = lastSeenAt
