@@ -62,8 +62,11 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
-        // Small values that several targets need: IP addresses, dates, Base64, JSON strings, back-off. Pure, no I/O.
-        .target(name: "Basics", swiftSettings: settings),
+        // What server and client both read and write: JSON, hexadecimal digits, the calendar. Pure, no imports.
+        .target(name: "ParleyFormats", swiftSettings: clientSettings),
+
+        // Small values that several targets need: IP addresses, Base64, CRC-32, back-off, slots, the wall clock.
+        .target(name: "Basics", dependencies: ["ParleyFormats"], swiftSettings: settings),
 
         // libcrypto made safe: digests, codes, signatures, key agreement, encryption. Knows nothing of chat.
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -74,7 +77,7 @@ let package = Package(
         .target(name: "Linux", dependencies: ["CLinux"], swiftSettings: settings),
 
         // The chat's values, limits and problems, and how requests write them. Pure, no I/O.
-        .target(name: "Domain", dependencies: ["Basics"], swiftSettings: settings),
+        .target(name: "Domain", dependencies: ["Basics", "ParleyFormats"], swiftSettings: settings),
 
         // What a node reports: counters, histograms, the text that Prometheus reads, log lines with a bounded rate.
         .target(name: "Telemetry", dependencies: [logging], swiftSettings: settings),
@@ -101,7 +104,7 @@ let package = Package(
             swiftSettings: settings),
 
         // What a file is, and pictures without metadata: reads bytes of strangers. Pure, no I/O, no decoder.
-        .target(name: "Pictures", swiftSettings: settings),
+        .target(name: "Pictures", dependencies: ["Basics"], swiftSettings: settings),
 
         // Draws thumbnails with C decoders, in a process of its own with nothing to steal: one picture, then it ends.
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
@@ -223,10 +226,11 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        // The client: the calls of the contract, a store in SQLite, sync, an outbox. Depends on nothing of the server's.
+        // The client: the calls of the contract, a store in SQLite, sync, an outbox. Depends on nothing of the server's but
+        // the formats.
         .target(
             name: "Parley",
-            dependencies: [grdb, .target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
+            dependencies: ["ParleyFormats", grdb, .target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
             swiftSettings: clientSettings),
 
         // The client's lists as observable models, for SwiftUI.
@@ -268,6 +272,8 @@ let package = Package(
                 "Servers/relay.py", "Servers/s3", "Servers/sinks", "Servers/webhook_sink.py",
             ],
             swiftSettings: testSettings),
+        .testTarget(
+            name: "ParleyFormatsTests", dependencies: ["ParleyFormats", "TestBasics"], swiftSettings: testSettings),
         .testTarget(name: "BasicsTests", dependencies: ["Basics", "TestBasics"], swiftSettings: testSettings),
         .testTarget(
             name: "CryptographyTests", dependencies: ["Basics", "Cryptography"], swiftSettings: testSettings),
@@ -298,7 +304,8 @@ let package = Package(
             name: "ConvertersTests",
             dependencies: ["Basics", "Converters", "Cryptography", "Domain", "TestSupport"],
             exclude: ["Samples"], swiftSettings: testSettings),
-        .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: testSettings),
+        .testTarget(
+            name: "PicturesTests", dependencies: ["Basics", "Pictures", "TestSupport"], swiftSettings: testSettings),
         .executableTarget(
             name: "SandboxProbe", dependencies: ["ThumbnailSandbox"], path: "Tests/SandboxProbe",
             swiftSettings: testSettings),
@@ -386,7 +393,7 @@ let package = Package(
 
         // Black box: the built executable, curl, several processes; Bench for its many polls.
         .testTarget(
-            name: "SystemTests", dependencies: ["Bench", "Cryptography", "Parley", "TestSupport"],
+            name: "SystemTests", dependencies: ["Basics", "Bench", "Cryptography", "Parley", "TestSupport"],
             exclude: [
                 "Attachments/Scripts", "ClientLaw/Devices/faulty_proxy.py", "Documentation/generated_client.py",
                 "Documentation/generator.yaml",

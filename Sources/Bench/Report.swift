@@ -16,7 +16,7 @@ package struct Report: Sendable {
     /// One JSON object on one line.
     package var json: String {
         let all = members + [.init("faults", .array(faults.map(JSONValue.string)))]
-        return String(decoding: JSONValue.object(all).compactText.utf8, as: UTF8.self)
+        return JSONValue.object(all).compactText.string
     }
 
     /// One line per figure. A group of plain figures is on one line.
@@ -47,10 +47,10 @@ package struct Report: Sendable {
     private static func plain(_ value: JSONValue) -> String {
         switch value {
         case .string(let text): text
-        case .number(let text): text
+        case .number(let number): number.text
         case .bool(let isTrue): isTrue ? "yes" : "no"
         case .null: "not known"
-        case .object, .array: String(decoding: value.compactText.utf8, as: UTF8.self)
+        case .object, .array: value.compactText.string
         }
     }
 }
@@ -59,7 +59,7 @@ extension JSONValue {
     /// Rounded to `digits` after the point.
     static func decimal(_ value: Double, _ digits: Int) -> JSONValue {
         guard value.isFinite else { return .null }
-        return .number(fixed(value, digits))
+        return .number(JSONNumber(text: fixed(value, digits)))
     }
 
     /// Null for nil.

@@ -273,7 +273,7 @@ extension Fold {
     mutating func showSettings(_ id: String, _ settings: JSONValue) throws {
         let keys = ["muted_until", "archived", "pinned", "hidden_before_seq"]
         try change(id) { thread in
-            thread.setMe(Dictionary(uniqueKeysWithValues: keys.map { ($0, settings[$0] ?? .null) }))
+            thread.setMe(.object(keys.map { .init($0, settings[$0] ?? .null) }))
         }
         try hide(id)
     }

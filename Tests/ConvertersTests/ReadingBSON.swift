@@ -90,7 +90,7 @@ private enum BSONText {
         case .object(let members): return (3, document(members.map { element($0.key, $0.value) }))
         case .array(let items): return (4, document(items.enumerated().map { element("\($0.offset)", $0.element) }))
         case .string(let text): return (2, number(Int64(text.utf8.count + 1), 4) + Array(text.utf8) + [0])
-        case .number(let text): return (0x10, number(Int64(text) ?? 0, 4))
+        case .number(let value): return (0x10, number(value.integer ?? 0, 4))
         case .bool(let value): return (8, [value ? 1 : 0])
         case .null: return (0x0A, [])
         }

@@ -54,8 +54,6 @@ struct SigningExports {
     }
 
     private func bytes(_ text: String) throws -> [UInt8] {
-        let digits: [Int] = try text.map { try #require($0.hexDigitValue) }
-        let firsts = stride(from: 0, to: digits.count, by: 2)
-        return firsts.map { (index: Int) -> UInt8 in UInt8(digits[index] * 16 + digits[index + 1]) }
+        try #require([UInt8](hexadecimal: text))
     }
 }

@@ -5,8 +5,7 @@ import Testing
 
 /// The bytes of hexadecimal digits; spaces and line breaks are ignored.
 func bytes(hex: String) -> [UInt8] {
-    let digits = hex.compactMap(\.hexDigitValue)
-    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    [UInt8](hexadecimal: hex.filter { !$0.isWhitespace }) ?? []
 }
 
 /// The bytes of a text in base64url.

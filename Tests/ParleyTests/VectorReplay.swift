@@ -21,7 +21,7 @@ struct VectorReplay {
 
     /// Takes one step. Returns the differences from what the vector expects.
     mutating func take(_ step: JSONValue, before following: JSONValue) async throws -> [String] {
-        guard let (kind, content) = step.object?.first else { return ["a step has one key"] }
+        guard let (kind, content) = step.dictionary?.first else { return ["a step has one key"] }
         let user = user
         if kind != "ask", let asked = content["asked"]?.int, let flight = flights[asked] {
             let touches = store.flights.touches(flight)
@@ -100,7 +100,7 @@ struct VectorReplay {
             guard let right = expected["messages"] else { continue }
             lines += Self.differences(.array(messages), right[id] ?? [], "messages.\(id)")
         }
-        for (id, members) in expected["members"]?.object ?? [:] {
+        for (id, members) in expected["members"]?.dictionary ?? [:] {
             lines += Self.differences(
                 Self.byID(shown.members[id] ?? []), Self.byID(members.array ?? []), "members.\(id)")
         }
@@ -155,8 +155,8 @@ struct VectorReplay {
     private static func differences(_ shown: JSONValue, _ right: JSONValue?, _ path: String) -> [String] {
         let (shown, right) = (comparable(shown), comparable(right ?? .null))
         guard shown != right else { return [] }
-        guard case .object(let left) = shown, case .object(let other) = right else {
-            return ["\(path) is \((try? shown.text) ?? "") and should be \((try? right.text) ?? "")"]
+        guard let left = shown.dictionary, let other = right.dictionary else {
+            return ["\(path) is \(shown.text) and should be \(right.text)"]
         }
         return Set(left.keys).union(other.keys).sorted().flatMap { key in
             differences(left[key] ?? .null, other[key], "\(path).\(key)")
@@ -168,8 +168,8 @@ struct VectorReplay {
         switch value {
         case .array(let items): return .array(items.map(comparable))
         case .object(let members):
-            let lasting = members.filter { !$1.isNull && !["presence", "last_seen_at"].contains($0) }
-            return .object(lasting.mapValues(comparable))
+            let lasting = members.filter { !$0.value.isNull && !["presence", "last_seen_at"].contains($0.key) }
+            return .object(lasting.map { .init($0.key, comparable($0.value)) })
         default: return value
         }
     }

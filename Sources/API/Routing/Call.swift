@@ -88,7 +88,7 @@ enum JSONBody {
             throw Problem(.unsupportedMediaType, "The body must be application/json.")
         }
         if bytes.readableBytes == 0 { throw Problem(.malformedJSON, "The body is empty. Send a JSON object.") }
-        return try JSONReader.read(bytes.readableBytesUInt8Span, valueCountMax: limits.jsonValueCountMax)
+        return try JSONReader.read(bytes.readableBytesUInt8Span, .init(valueCountMax: limits.jsonValueCountMax))
     }
 }
 

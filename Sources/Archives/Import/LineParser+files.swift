@@ -112,10 +112,10 @@ extension LineParser {
     }
 
     private static func digest(_ json: JSONValue) throws(Invalid) -> [UInt8] {
-        let text = Array((json.string ?? "").utf8)
-        let digits = text.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard text.count == 64, digits.count == 64 else { throw Invalid("Must be 64 hexadecimal digits.") }
-        return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        guard let bytes = [UInt8](hexadecimal: json.string ?? ""), bytes.count == 32 else {
+            throw Invalid("Must be 64 hexadecimal digits.")
+        }
+        return bytes
     }
 
     /// With padding or without. Line breaks, as PostgreSQL and others write them, are ignored.

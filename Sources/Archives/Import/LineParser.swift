@@ -34,7 +34,7 @@ package struct LineParser: Sendable {
     private func read(_ bytes: ArraySlice<UInt8>, line: Int) throws -> ArchiveLine {
         // The bytes of an attachment are one long string.
         let document = try bytes.withUnsafeBufferPointer { buffer in
-            try JSONReader.read(buffer.span, valueCountMax: limits.jsonValueCountMax)
+            try JSONReader.read(buffer.span, .init(valueCountMax: limits.jsonValueCountMax))
         }
         var fields = try Fields(document, ignoresUnknown: true)
         let type = fields.required("type", ArchiveLineType.self)

@@ -45,12 +45,12 @@ extension SendWorkload {
 
     private func summary(_ round: Round) -> JSONValue {
         var members: [JSONValue.Member] = [
-            .init("messages_per_s", .decimal(round.messagesPerS, 0)), .init("messages", .number("\(round.count)")),
+            .init("messages_per_s", .decimal(round.messagesPerS, 0)), .init("messages", .integer(round.count)),
             .init("p50_ms", .decimal(orNull: round.latencies.ms(50), 3)),
             .init("p99_ms", .decimal(orNull: round.latencies.ms(99), 3)),
             .init("cpu_us_per_message", round.cpu.micros(per: max(1, round.count))),
         ]
-        if let age = round.snapshotAge { members.append(.init("transactions_since_snapshot", .number("\(age)"))) }
+        if let age = round.snapshotAge { members.append(.init("transactions_since_snapshot", .integer(age))) }
         return .object(members)
     }
 }

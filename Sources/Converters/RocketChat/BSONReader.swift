@@ -1,5 +1,6 @@
 // Reads BSON (bsonspec.org), in which mongodump writes, as JSON values. MongoDB's own types become what mongoexport
 // writes for them: dates are `{"$date":milliseconds}` and object ids `{"$oid":"…"}`.
+import Basics
 import Domain
 import FoundationEssentials
 
@@ -54,26 +55,26 @@ struct BSONReader {
         case 0x04: return try document(isArray: true, depth: depth + 1)
         case 0x05: return try binary()
         case 0x06, 0x0a, 0x7f, 0xff: return .null
-        case 0x07: return .object([.init("$oid", .string(Self.hexadecimal(try take(12))))])
+        case 0x07: return .object([.init("$oid", .string(try take(12).hexadecimal))])
         case 0x08: return .bool(try littleEndian(1) != 0)
         case 0x09: return .object([.init("$date", .integer(try int64()))])
         case 0x0b: return .array([.string(try cString()), .string(try cString())])
         case 0x0c:
             _ = try string()
-            return .object([.init("$oid", .string(Self.hexadecimal(try take(12))))])
+            return .object([.init("$oid", .string(try take(12).hexadecimal))])
         case 0x0f:
             _ = try int32()
             return .array([.string(try string()), try document(isArray: false, depth: depth + 1)])
         case 0x10: return .integer(try int32())
         case 0x11, 0x12: return .integer(try int64())
-        case 0x13: return .string(Self.hexadecimal(try take(16)))
+        case 0x13: return .string(try take(16).hexadecimal)
         default: throw damage("an element of the unknown type \(type)")
         }
     }
 
     private static func number(_ value: Double) -> JSONValue {
         if let whole = Int64(exactly: value) { return .integer(whole) }
-        return value.isFinite ? .number("\(value)") : .null
+        return .double(value)
     }
 
     private mutating func binary() throws -> JSONValue {
@@ -118,9 +119,5 @@ struct BSONReader {
         guard byteCount >= 0, byteCount <= bytes.count - at else { throw damage("the end of the document") }
         defer { at += byteCount }
         return bytes[at..<at + byteCount]
-    }
-
-    private static func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -33,7 +33,8 @@ extension JSONValue {
     /// A time in seconds: a number, or a text with one.
     var seconds: Timestamp? {
         switch self {
-        case .number(let text), .string(let text): Timestamp(decimalSeconds: text)
+        case .number(let number): Timestamp(decimalSeconds: number.text)
+        case .string(let text): Timestamp(decimalSeconds: text)
         default: nil
         }
     }

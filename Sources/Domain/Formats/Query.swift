@@ -65,7 +65,7 @@ package func percentDecoded(_ encoded: Substring.UTF8View, plusIsSpace: Bool = t
         switch byte {
         case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
         case UInt8(ascii: "%"):
-            guard let high = rest.next().flatMap(hexadecimalDigit), let low = rest.next().flatMap(hexadecimalDigit)
+            guard let high = rest.next()?.hexadecimalDigit, let low = rest.next()?.hexadecimalDigit
             else { return nil }
             bytes.append(high << 4 | low)
         default: bytes.append(byte)

@@ -44,8 +44,7 @@ extension Timestamp: CustomStringConvertible {
     package var description: String {
         let millis = Int(microsSince1970).flooredDivision(by: 1_000).quotient.flooredDivision(by: 1_000)
         let time = CivilTime(secondsSince1970: millis.quotient)
-        return "\(time.year.padded(to: 4))-\(time.month.padded(to: 2))-\(time.day.padded(to: 2))T\(time.timeOfDay)"
-            + ".\(millis.remainder.padded(to: 3))Z"
+        return "\(time.date)T\(time.timeOfDay).\(millis.remainder.padded(to: 3))Z"
     }
 }
 

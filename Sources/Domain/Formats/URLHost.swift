@@ -62,7 +62,7 @@ package enum URLHost: Equatable, Sendable {
     private static func isName(_ name: String) -> Bool {
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         guard name.utf8.count <= 253, let last = labels.last else { return false }
-        let isHexadecimal = last.hasPrefix("0x") && last.utf8.dropFirst(2).allSatisfy { hexadecimalDigit($0) != nil }
+        let isHexadecimal = last.hasPrefix("0x") && last.utf8.dropFirst(2).allSatisfy { $0.hexadecimalDigit != nil }
         guard !isHexadecimal, !last.utf8.allSatisfy(\.isDigit) else { return false }
         return labels.allSatisfy { label in
             (1...63).contains(label.utf8.count) && label.utf8.allSatisfy { $0.isAlphanumeric || "-_".utf8.contains($0) }

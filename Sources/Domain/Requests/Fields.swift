@@ -15,19 +15,6 @@ package struct Invalid: Error, Equatable {
     }
 }
 
-/// Paths as problem documents show them: `payload.text`, `receipts[3].read`.
-enum FieldPath {
-    /// A path may contain a key of the client, so at most a bounded part of a key is shown.
-    static let stepCharacterCountMax = 64
-
-    static func step(_ name: String) -> String { String(name.prefix(stepCharacterCountMax)) }
-
-    static func join(_ step: String, _ rest: String) -> String {
-        let step = self.step(step)
-        return rest.isEmpty || rest.hasPrefix("[") ? step + rest : "\(step).\(rest)"
-    }
-}
-
 /// A type that can be read from a field of a JSON body.
 package protocol JSONField {
     init(_ json: JSONValue) throws(Invalid)

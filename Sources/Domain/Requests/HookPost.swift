@@ -73,7 +73,7 @@ package struct HookPost: Sendable {
         switch json[key] {
         case nil, .null: return nil
         case .string(let text): return text
-        case .number(let text): return text
+        case .number(let number): return number.text
         case .bool(let value): return String(value)
         default: throw Invalid(fields: [.init(key, "Must be a string.")])
         }

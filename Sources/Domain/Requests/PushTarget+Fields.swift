@@ -86,9 +86,7 @@ private struct APNsToken: TextField {
     let text: String
 
     init(text: String) throws(Invalid) {
-        guard text.utf8.allSatisfy({ hexadecimalDigit($0) != nil }), text.utf8.count.isMultiple(of: 2),
-            Self.digitCounts.contains(text.utf8.count)
-        else {
+        guard Self.digitCounts.contains(text.utf8.count), [UInt8](hexadecimal: text) != nil else {
             let (least, most) = (Self.digitCounts.lowerBound, Self.digitCounts.upperBound)
             throw Invalid("Must be the device's token: \(least) to \(most) hexadecimal digits, two for each byte.")
         }

@@ -1,11 +1,5 @@
 // Small types that every layer uses.
 
-/// A complete JSON value as UTF-8, made by the database or by the JSON writer and passed on unchanged.
-package struct JSONText: Hashable, Sendable {
-    package let utf8: [UInt8]
-    package init(utf8: [UInt8]) { self.utf8 = utf8 }
-}
-
 package enum ThreadKind: String, CaseIterable, Sendable { case direct, group, room }
 package enum MemberRole: String, CaseIterable, Sendable { case owner, admin, member }
 package enum MemberStatus: String, CaseIterable, Sendable { case invited, joined, left, removed }

@@ -91,7 +91,7 @@ enum PassingPayload {
 extension PassingEvent {
     /// Whether the body is `typing` or `presence.updated` exactly as docs/events.md describes it.
     var isOfContract: Bool {
-        guard let event = try? JSONReader.read(body.utf8, depthMax: 2), event["at"]?.isTime == true,
+        guard let event = try? JSONReader.read(body.utf8, .init(depthMax: 2)), event["at"]?.isTime == true,
             let data = event["data"], let subject = data["user_id"]?.string, UserID(parsing: subject) == user
         else { return false }
         switch event["type"]?.string {

@@ -36,11 +36,7 @@ extension Call {
         self.query = query.compactMap { name, value in value.map { (name, $0) } }
         self.read = read
         guard let body else { return }
-        // Sorted, so that a repeated request has the same bytes.
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        // A JSON value of strings and finite numbers always encodes.
-        self.body = try? encoder.encode(body)
+        self.body = Data(body.compactText.utf8)
         headers["content-type"] = "application/json"
     }
 }

@@ -15,10 +15,12 @@ extension JSONValue {
 
     init(_ value: some StringValue) { self = .string(value.rawValue) }
 
-    init(_ value: Int) { self = .integer(Int64(value)) }
+    init(_ value: Int) { self = .integer(value) }
 
     /// An object without the fields that are nil.
-    static func fields(_ fields: [String: JSONValue?]) -> JSONValue { .object(fields.compactMapValues { $0 }) }
+    static func fields(_ fields: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+        .object(fields.compactMap { key, value in value.map { Member(key, $0) } })
+    }
 }
 
 extension FieldChange {

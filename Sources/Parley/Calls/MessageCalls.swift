@@ -159,8 +159,8 @@ extension Payload {
             return .object(fields)
         case .location(let place):
             return .fields([
-                "latitude": .number(place.latitude), "longitude": .number(place.longitude),
-                "accuracy_m": place.accuracyMetres.map { .number($0) }, "label": place.label.map { .string($0) },
+                "latitude": .double(place.latitude), "longitude": .double(place.longitude),
+                "accuracy_m": place.accuracyMetres.map { .double($0) }, "label": place.label.map { .string($0) },
             ])
         case .encrypted(let payload):
             return .fields([

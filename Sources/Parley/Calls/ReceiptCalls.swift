@@ -21,8 +21,8 @@ public struct ThreadMarks: Sendable, Hashable {
         self.delivered = delivered
     }
 
-    fileprivate var json: [String: JSONValue?] {
-        ["read": read.map { .init($0) }, "delivered": delivered.map { .init($0) }]
+    fileprivate var json: JSONValue {
+        .fields(["read": read.map { .init($0) }, "delivered": delivered.map { .init($0) }])
     }
 }
 
@@ -30,13 +30,15 @@ public struct ThreadMarks: Sendable, Hashable {
 public struct ReceiptCalls: Sendable {
     /// Moves marks forward. `PUT /v1/threads/{thread_id}/receipts`
     public func move(_ marks: ThreadMarks) -> Call<Void> {
-        Call("PUT", "v1", "threads", marks.thread.rawValue, "receipts", body: .fields(marks.json))
+        Call("PUT", "v1", "threads", marks.thread.rawValue, "receipts", body: marks.json)
     }
 
     /// Moves marks in at most 1,000 threads. `POST /v1/receipts`
     public func move(all marks: [ThreadMarks]) -> Call<Void> {
         let entries = marks.map { mark in
-            JSONValue.fields(mark.json.merging(["thread_id": .init(mark.thread)]) { $1 })
+            var entry = mark.json
+            entry["thread_id"] = .init(mark.thread)
+            return entry
         }
         return Call("POST", "v1", "receipts", body: ["receipts": .array(entries)])
     }

@@ -56,7 +56,7 @@ extension Fold {
         switch type {
         case "user.updated":
             var account = try JSONValue(stored: try db.value("account") ?? "{}")
-            account.merge(data.object ?? [:])
+            account.merge(data)
             try db.setValue("account", account.text)
             changes.account = true
             touches.account = true
@@ -222,7 +222,7 @@ extension Fold {
         let keys = ["muted_until", "archived", "pinned", "hidden_before_seq"]
         let hiddenBefore = try thread(id)?.hiddenBefore
         try change(id) { thread in
-            thread.setMe(Dictionary(uniqueKeysWithValues: keys.map { ($0, data[$0] ?? .null) }))
+            thread.setMe(.object(keys.map { .init($0, data[$0] ?? .null) }))
             thread.takeCounts(data)
         }
         // The user sees other messages now than a page that is on its way has.
@@ -279,9 +279,9 @@ extension ThreadState {
 extension JSONValue {
     /// Takes the fields of a person that this value shows, if it is that person. Returns whether it is.
     fileprivate mutating func takeProfile(_ user: JSONValue) -> Bool {
-        guard case .object(let fields) = self, fields["id"] == user["id"] else { return false }
-        for key in fields.keys where user[key] != nil && key != "presence" && key != "last_seen_at" {
-            self[key] = user[key]
+        guard case .object(let fields) = self, self["id"] == user["id"] else { return false }
+        for key in fields.map(\.key) where key != "presence" && key != "last_seen_at" {
+            if let value = user[key] { self[key] = value }
         }
         return true
     }

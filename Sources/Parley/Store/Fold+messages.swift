@@ -133,8 +133,9 @@ extension JSONValue {
     /// Only the history says which reactions are the user's own: events, and answers of a send or an edit, do not.
     fileprivate mutating func keepOwnReactions(of stored: JSONValue) {
         guard let reactions = self["reactions"]?.object, !reactions.isEmpty else { return }
-        for (emoji, reaction) in reactions where reaction["me"] == nil {
-            self["reactions"]?[emoji]?["me"] = stored["reactions"]?[emoji]?["me"] ?? false
+        for reaction in reactions where reaction.value["me"] == nil {
+            let known = stored["reactions"]?[reaction.key]?["me"]
+            self["reactions"]?[reaction.key]?["me"] = known ?? false
         }
     }
 }

@@ -197,7 +197,7 @@ struct ThreadState {
     }
 
     /// The user's own part of the thread.
-    mutating func setMe(_ values: [String: JSONValue]) {
+    mutating func setMe(_ values: JSONValue) {
         data["me"]?.merge(values)
     }
 

@@ -50,7 +50,7 @@ struct ReactingToMessages {
         let cursor = try await ann.client.get("/v1/inbox").string("cursor")
         for _ in 1...2 { _ = try await bob.client.put(reaction("👍")) }
         let edited = try await ann.client.patch(path, #"{"payload":{"text":"ho"}}"#)
-        #expect(edited["reactions"]?.object?.first?.value == .object([.init("count", .number("1"))]))
+        #expect(edited["reactions"]?.object?.first?.value == .object([.init("count", .integer(1))]))
         for _ in 1...2 { _ = try await bob.client.delete(reaction("👍")) }
         for reader in [ann, bob] {
             let sync = try await reader.client.get("/v1/sync?cursor=\(cursor)&wait=0")

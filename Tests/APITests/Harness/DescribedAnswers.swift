@@ -122,7 +122,7 @@ extension JSONValue {
         case .scalar(let scalar):
             switch node.tag.description {
             case "tag:yaml.org,2002:bool": self = .bool(scalar.string == "true")
-            case "tag:yaml.org,2002:int", "tag:yaml.org,2002:float": self = .number(scalar.string)
+            case "tag:yaml.org,2002:int", "tag:yaml.org,2002:float": self = .number(JSONNumber(text: scalar.string))
             case "tag:yaml.org,2002:null": self = .null
             default: self = .string(scalar.string)
             }

@@ -13,7 +13,7 @@ struct Reply: Sendable {
     var body: [UInt8]
 
     var text: String { String(decoding: body, as: UTF8.self) }
-    var json: JSONValue? { try? JSONReader.read(body, depthMax: 64) }
+    var json: JSONValue? { try? JSONReader.read(body, .init(depthMax: 64)) }
 
     /// A value inside the body: `user.id`, `threads.0.head`.
     subscript(path: String) -> JSONValue? {

@@ -113,7 +113,7 @@ struct LegalHolds {
         // The body comes in chunks, whose sizes are on lines of their own.
         let lines = export.body.split(separator: UInt8(ascii: "\n")).filter { $0.first == UInt8(ascii: "{") }
         try #require(lines.count == 3)
-        let objects = try lines.map { try JSONReader.read(Array($0), depthMax: 64) }
+        let objects = try lines.map { try JSONReader.read(Array($0), .init(depthMax: 64)) }
         let (hold, content, end) = (objects[0], objects[1], objects[2])
         #expect(hold["type"] == .string("hold") && hold["data"]?["id"] == .string(id))
         #expect(content["type"] == .string("held_content") && content["data"]?["removal"] == .string("edited"))

@@ -40,7 +40,7 @@ struct ExportingArchives {
         let reply = try await admin.get(Self.path + query)
         #expect(reply.status == 200 && reply.headers["content-type"] == "application/x-ndjson")
         let lines = try reply.unchunked.split(separator: UInt8(ascii: "\n")).map {
-            try JSONReader.read(Array($0), depthMax: 64)
+            try JSONReader.read(Array($0), .init(depthMax: 64))
         }
         let types = lines.compactMap { $0["type"]?.string }
         #expect(types.first == "archive" && types.last == "end" && types.contains("member"))

@@ -104,7 +104,7 @@ extension JSONValue {
             return .array(items)
         default:
             let others: [JSONValue] = [
-                .null, .bool(true), .integer(0), .integer(Int64.max), .number("-1.5e300"), .string(""),
+                .null, .bool(true), .integer(0), .integer(Int64.max), .double(-1.5e300), .string(""),
                 .string("direct"),
                 .string("\u{10ffff}\u{feff}"), .string(String(repeating: "é", count: 300)), .array([]), .array([.null]),
                 .object([]), .object([Member("text", .null)]), .string("018f3c2a-1234-7abc-8def-0123456789ab"),

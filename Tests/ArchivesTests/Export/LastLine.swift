@@ -1,5 +1,6 @@
 import Archives
 // The last line of an archive.
+import Basics
 import Cryptography
 import Testing
 
@@ -12,11 +13,11 @@ struct LastLine {
         digest.update(first, type: "archive", count: 1)
         digest.update(second, type: "user", count: 2)
         digest.update(second, type: "user", count: 2)
-        let sum = SHA256.digest(first + second + second).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        let sum = SHA256.digest(first + second + second).hexadecimal
         let line = String(decoding: digest.finish(), as: UTF8.self)
         #expect(
             line == """
-                {"type":"end","data":{"lines":5,"counts":{"archive":1,"user":4},"sha256":"\(sum.joined())"}}\n
+                {"type":"end","data":{"lines":5,"counts":{"archive":1,"user":4},"sha256":"\(sum)"}}\n
                 """)
         #expect(digest.lineCount == 5 && digest.byteCount == first.count + 2 * second.count)
     }

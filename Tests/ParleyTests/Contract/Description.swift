@@ -18,15 +18,15 @@ struct Description: Sendable {
 
     /// All operations, as `operationId`, method, path and content.
     var operations: [(id: String, method: String, path: String, content: JSONValue)] {
-        (root["paths"]?.object ?? [:]).flatMap { path, item in
-            (item.object ?? [:]).compactMap { method, content in
+        (root["paths"]?.dictionary ?? [:]).flatMap { path, item in
+            (item.dictionary ?? [:]).compactMap { method, content in
                 content["operationId"]?.string.map { ($0, method.uppercased(), path, content) }
             }
         }
     }
 
     /// The schemas by name.
-    var schemas: [String: JSONValue] { root["components"]?["schemas"]?.object ?? [:] }
+    var schemas: [String: JSONValue] { root["components"]?["schemas"]?.dictionary ?? [:] }
 
     func resolved(_ node: JSONValue) -> JSONValue {
         guard let reference = node["$ref"]?.string else { return node }
@@ -36,7 +36,7 @@ struct Description: Sendable {
     /// The properties that a schema and its parts (`allOf`) describe.
     func shape(_ given: JSONValue) -> (properties: [String: JSONValue], required: Set<String>) {
         let schema = resolved(given)
-        var properties = schema["properties"]?.object ?? [:]
+        var properties = schema["properties"]?.dictionary ?? [:]
         var required = Set(schema["required"]?.array?.compactMap(\.string) ?? [])
         for part in schema["allOf"]?.array ?? [] {
             let (more, needed) = shape(part)
@@ -98,7 +98,7 @@ struct Description: Sendable {
         if let items = schema["items"], let values = value.array {
             return values.flatMap { mistakes($0, items, at: path + "[]") }
         }
-        guard let members = value.object else { return [] }
+        guard let members = value.dictionary else { return [] }
         let (properties, required) = shape(schema)
         let lacking = required.subtracting(members.keys).map { "\(path) lacks \($0)" }
         guard !properties.isEmpty || schema["additionalProperties"] == false else { return lacking }
@@ -122,7 +122,7 @@ extension JSONValue {
                 switch node.tag.description {
                 case "tag:yaml.org,2002:bool": .bool(scalar.string == "true")
                 case "tag:yaml.org,2002:int": .integer(Int64(scalar.string) ?? 0)
-                case "tag:yaml.org,2002:float": .number(Double(scalar.string) ?? 0)
+                case "tag:yaml.org,2002:float": .double(Double(scalar.string) ?? 0)
                 case "tag:yaml.org,2002:null": .null
                 default: .string(scalar.string)
                 }
@@ -140,8 +140,7 @@ extension JSONValue {
         case .object: type == "object"
         case .array: type == "array"
         case .string: type == "string"
-        case .integer: type == "integer" || type == "number"
-        case .number: type == "number"
+        case .number: type == "number" || type == "integer" && integer != nil
         case .bool: type == "boolean"
         case .null: type == "null"
         }
@@ -150,7 +149,8 @@ extension JSONValue {
     /// Without members that are null: to write such a member and to leave it out mean the same.
     var withoutNulls: JSONValue {
         switch self {
-        case .object(let members): .object(members.filter { !$1.isNull }.mapValues(\.withoutNulls))
+        case .object(let members):
+            .object(members.filter { !$0.value.isNull }.map { .init($0.key, $0.value.withoutNulls) })
         case .array(let items): .array(items.map(\.withoutNulls))
         default: self
         }

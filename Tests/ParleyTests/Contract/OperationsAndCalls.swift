@@ -47,7 +47,7 @@ struct OperationsAndCalls {
             return
         }
         let body = try #require(call.body)
-        guard let type = request["content"]?.object?.first else { return }
+        guard let type = request["content"]?.dictionary?.first else { return }
         #expect(call.headers["content-type"] == type.key)
         guard type.key == "application/json", let schema = type.value["schema"] else { return }
         #expect(description.mistakes(try JSONDecoder().decode(JSONValue.self, from: body), schema) == [])
@@ -55,7 +55,7 @@ struct OperationsAndCalls {
 
     @Test("have a call that reads all answers", arguments: SampleCall.all)
     func answers(_ call: SampleCall) throws {
-        let responses = try operation(call).content["responses"]?.object ?? [:]
+        let responses = try operation(call).content["responses"]?.dictionary ?? [:]
         for (status, response) in responses.compactMap({ key, value in Int(key).map { ($0, value) } })
         where call.accepted.contains(status) && (status < 300 || status == 307) {
             // A call for each of the two forms of a registration.
@@ -70,7 +70,7 @@ struct OperationsAndCalls {
         var count = 0
         for operation in description.operations {
             let type = operation.content["requestBody"]?["content"]?["application/json"]
-            let several = (type?["examples"]?.object ?? [:]).values.compactMap { $0["value"] }
+            let several = (type?["examples"]?.dictionary ?? [:]).values.compactMap { $0["value"] }
             for example in several + [type?["example"]].compactMap({ $0 }) {
                 count += 1
                 let bodies = try (SampleCall.all + SampleCall.forms).filter { $0.operation == operation.id }.map {
@@ -105,7 +105,7 @@ struct OperationsAndCalls {
             "etag": "\"tag\"", "set-cookie": "parley_media=a",
         ]
         if status == 206 { headers["content-range"] = "bytes 0-4/10" }
-        let type = response["content"]?.object?.first { $0.key != "text/event-stream" }
+        let type = response["content"]?.dictionary?.first { $0.key != "text/event-stream" }
         headers["content-type"] = type?.key
         let body: Data =
             switch type?.key {

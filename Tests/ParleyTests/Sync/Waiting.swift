@@ -39,18 +39,10 @@ struct Waiting {
         for example in watched {
             var backoff = Backoff()
             for failure in example["failures"]?.array ?? [] {
-                let wait = backoff.failed(Self.error(failure), random: Self.number(failure["random"]))
+                let wait = backoff.failed(Self.error(failure), random: failure["random"]?.double ?? .nan)
                 #expect(wait == .milliseconds(failure["wait_ms"]?.int ?? -1), "\(example["about"]?.string ?? "")")
                 if failure["then"]?.string == "success" { backoff.succeeded() }
             }
-        }
-    }
-
-    private static func number(_ value: JSONValue?) -> Double {
-        switch value {
-        case .integer(let number): Double(number)
-        case .number(let number): number
-        default: .nan
         }
     }
 

@@ -51,7 +51,7 @@ struct ArchivedLines {
     }
 
     private static func data(_ line: JSONText, _ part: ArchivePart) throws -> JSONValue {
-        let json = try JSONReader.read(line.utf8, depthMax: 64)
+        let json = try JSONReader.read(line.utf8, .init(depthMax: 64))
         guard json["type"]?.string == part.lineType, let data = json["data"] else {
             throw Problem(.internalError, "a line of another type than \(part.lineType)")
         }

@@ -1,5 +1,6 @@
 // The bytes of a deleted file leave every table: a dump of the database is searched for them.
 
+import Basics
 import Foundation
 import TestSupport
 import Testing
@@ -191,7 +192,7 @@ extension SystemTests {
 extension Data {
     /// Whether these bytes are in a text dump: as hex digits, as they are, or as Base64.
     fileprivate func contains(bytes: Data) -> Bool {
-        let hex = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let hex = bytes.hexadecimal
         // Base64 of bytes at another place begins at another bit. 24 bytes contain 21 whole ones of each.
         let texts = (0..<3).map { bytes.dropFirst($0).prefix(21).base64EncodedString() }
         return range(of: bytes) != nil || ([hex] + texts).contains { range(of: Data($0.utf8)) != nil }

@@ -37,7 +37,7 @@ package struct PolicyQuestion: Sendable {
     func verdict(_ reply: PolicyReply, _ limits: Limits) -> Result<PolicyVerdict, PolicyFailure> {
         guard (200..<300).contains(reply.status) else { return .failure(.status) }
         do {
-            let json = try JSONReader.read(reply.body.span, valueCountMax: limits.jsonValueCountMax)
+            let json = try JSONReader.read(reply.body.span, .init(valueCountMax: limits.jsonValueCountMax))
             return .success(
                 try PolicyVerdict(json, about: type, attachments: message.attachments, limits: limits))
         } catch {

@@ -80,7 +80,7 @@ struct ChangesWorkload: Sendable {
             .init("without", .decimal(turn.without.messagesPerS, 0)),
             .init("with", .decimal(turn.with.messagesPerS, 0)),
             .init("ratio", .decimal(turn.ratio, 2)),
-            .init("feed_events", .number("\(read.eventCount)")), .init("feed_answers", .number("\(read.answerCount)")),
+            .init("feed_events", .integer(read.eventCount)), .init("feed_answers", .integer(read.answerCount)),
             .init(
                 "feed_events_per_answer", .decimal(Double(read.eventCount) / Double(max(1, read.answerCount)), 1)),
             .init("cpu_us_per_message_without", turn.without.cpu.micros(per: max(1, turn.without.count))),

@@ -1,5 +1,6 @@
 // Files that tests upload.
 
+import Basics
 import Cryptography
 import Foundation
 
@@ -27,10 +28,7 @@ struct TestFile: Sendable {
     }
 
     static func digest(of bytes: Data) -> String {
-        bytes.withUnsafeBytes(SHA256.digest).map { byte in
-            let digits = String(byte, radix: 16)
-            return byte < 16 ? "0" + digits : digits
-        }.joined()
+        bytes.withUnsafeBytes(SHA256.digest).hexadecimal
     }
 
     static func randomBytes(_ count: Int) -> Data {

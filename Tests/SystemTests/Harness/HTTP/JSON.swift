@@ -21,11 +21,10 @@ enum JSON: Sendable, Hashable {
         switch value {
         case .null: self = .null
         case .bool(let value): self = .bool(value)
-        case .integer(let value): self = .number(Double(value))
-        case .number(let value): self = .number(value)
+        case .number(let value): self = .number(value.double)
         case .string(let text): self = .string(text)
         case .array(let items): self = .array(items.map(JSON.init))
-        case .object(let members): self = .object(members.mapValues(JSON.init))
+        case .object(let members): self = .object(Dictionary(members.map { ($0.key, JSON($0.value)) }) { $1 })
         }
     }
 

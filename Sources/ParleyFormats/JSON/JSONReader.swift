@@ -1,39 +1,76 @@
-// Reads JSON strictly by RFC 8259. What the members of a request mean is in Fields.swift.
+// Reads JSON by RFC 8259. What the members of a request mean is in Domain/Requests/Fields.swift.
 
-/// Reads one JSON document in one pass. It recurses as deep as the document nests, which is bounded.
+/// Which documents a reader accepts.
+package struct JSONRules: Sendable {
+    /// Unusual characters: U+0000, which PostgreSQL cannot store, and escapes of half a surrogate pair.
+    package enum Characters: Sendable {
+        case refused
+        /// Both become U+FFFD.
+        case replaced
+        /// U+0000 stays. Swift has no halves of surrogate pairs: they become U+FFFD.
+        case kept
+    }
+
+    /// Recursion ends there.
+    package var depthMax = 32
+    package var valueCountMax = Int.max
+    /// No number of a request needs more. PostgreSQL and most clients accept more, but a number of a thousand digits is
+    /// an attack.
+    package var numberByteCountMax = 64
+    package var characters = Characters.refused
+
+    package init() {}
+
+    package init(valueCountMax: Int) { self.valueCountMax = valueCountMax }
+
+    package init(depthMax: Int, characters: Characters = .refused) {
+        self.depthMax = depthMax
+        self.characters = characters
+    }
+
+    /// What requests may be.
+    package static let strict = JSONRules()
+}
+
+/// Reads one JSON document in one pass. It recurses as deep as the document nests, which is bounded. Repeated keys and
+/// text that is not UTF-8 are refused.
 package struct JSONReader {
-    package static let depthMaxDefault = 32
-    /// No number needs more. PostgreSQL and most clients accept more, but a number of a thousand digits is an attack.
-    package static let numberByteCountMax = 64
-    /// The largest exponent, positive or negative. With `numberByteCountMax` it covers all doubles. PostgreSQL's
-    /// `numeric`, which `jsonb` uses, holds all numbers within both bounds: it has up to 131,072 digits before the
-    /// point and 16,383 after it. It writes them without an exponent, so a looser bound would let a short number grow
-    /// long.
+    /// The largest exponent, positive or negative. It covers all doubles. PostgreSQL's `numeric`, which `jsonb` uses,
+    /// holds all such numbers of 64 characters: it has up to 131,072 digits before the point and 16,383 after it. It
+    /// writes them without an exponent, so a looser bound would let a short number grow long.
     package static let exponentMax = 400
+    /// A number of fewer characters without an exponent is certainly within a double's range.
+    private static let numberByteCountInRange = 300
 
-    private let depthMax: Int
+    /// Whether characters became U+FFFD.
+    package private(set) var hasReplaced = false
+
+    private let rules: JSONRules
     private var valuesLeft: Int
     private var at = 0
 
+    package init(_ rules: JSONRules = .strict) {
+        self.rules = rules
+        valuesLeft = rules.valueCountMax
+    }
+
     /// Returns the document in `bytes`. Costs about 5 ns a byte, and up to 1 µs a value.
-    package static func read(
-        _ bytes: Span<UInt8>, depthMax: Int = depthMaxDefault, valueCountMax: Int = .max
-    ) throws(JSONError) -> JSONValue {
-        var reader = JSONReader(depthMax: depthMax, valueCountMax: valueCountMax)
-        reader.skipSpace(bytes)
-        let value = try reader.value(bytes, depth: 0)
-        reader.skipSpace(bytes)
-        guard reader.at == bytes.count else { throw reader.error(.trailingBytes) }
+    package static func read(_ bytes: Span<UInt8>, _ rules: JSONRules = .strict) throws(JSONError) -> JSONValue {
+        var reader = JSONReader(rules)
+        return try reader.document(bytes)
+    }
+
+    package static func read(_ bytes: [UInt8], _ rules: JSONRules = .strict) throws(JSONError) -> JSONValue {
+        try read(bytes.span, rules)
+    }
+
+    /// Returns the document in `bytes`. Call it once.
+    package mutating func document(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+        skipSpace(bytes)
+        let value = try value(bytes, depth: 0)
+        skipSpace(bytes)
+        guard at == bytes.count else { throw error(.trailingBytes) }
         return value
-    }
-
-    package static func read(_ bytes: [UInt8], depthMax: Int = depthMaxDefault) throws(JSONError) -> JSONValue {
-        try read(bytes.span, depthMax: depthMax)
-    }
-
-    private init(depthMax: Int, valueCountMax: Int) {
-        self.depthMax = depthMax
-        valuesLeft = valueCountMax
     }
 
     private func error(_ reason: JSONError.Reason) -> JSONError { JSONError(reason: reason, offset: at) }
@@ -60,7 +97,7 @@ package struct JSONReader {
         case Byte.quote: return .string(try string(bytes))
         case Byte.openBrace: return .object(try object(bytes, depth: depth + 1))
         case Byte.openBracket: return .array(try array(bytes, depth: depth + 1))
-        case Byte.minus, Byte.zero...Byte.nine: return .number(try number(bytes))
+        case Byte.minus, Byte.zero...Byte.nine: return .number(JSONNumber(text: try number(bytes)))
         case UInt8(ascii: "t"): return try word("true", bytes, .bool(true))
         case UInt8(ascii: "f"): return try word("false", bytes, .bool(false))
         case UInt8(ascii: "n"): return try word("null", bytes, .null)
@@ -79,7 +116,7 @@ package struct JSONReader {
     }
 
     private mutating func array(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> [JSONValue] {
-        guard depth <= depthMax else { throw error(.tooDeep) }
+        guard depth <= rules.depthMax else { throw error(.tooDeep) }
         at += 1
         skipSpace(bytes)
         var items: [JSONValue] = []
@@ -106,7 +143,7 @@ package struct JSONReader {
     }
 
     private mutating func object(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> [JSONValue.Member] {
-        guard depth <= depthMax else { throw error(.tooDeep) }
+        guard depth <= rules.depthMax else { throw error(.tooDeep) }
         at += 1
         skipSpace(bytes)
         var members: [JSONValue.Member] = []
@@ -157,21 +194,24 @@ package struct JSONReader {
             if sign == Byte.minus || sign == UInt8(ascii: "+") { at += 1 }
             try digits(bytes)
         }
-        guard at - start <= Self.numberByteCountMax else { throw error(.numberOutOfRange) }
+        guard at - start <= rules.numberByteCountMax else { throw error(.numberOutOfRange) }
         let text = try text(bytes, from: start)
-        // Without an exponent, 64 digits are far below the largest double.
-        if let exponentStart, !isInRange(text, exponent: exponentStart - start) { throw error(.numberOutOfRange) }
+        if exponentStart != nil || at - start > Self.numberByteCountInRange,
+            !isInRange(text, exponent: exponentStart.map { $0 - start })
+        {
+            throw error(.numberOutOfRange)
+        }
         return text
     }
 
     /// Whether a number is within a double's range: neither infinite, nor rounded to 0 without being 0.
     /// - Parameter exponent: the offset of the exponent's text.
-    private func isInRange(_ text: String, exponent: Int) -> Bool {
-        guard let power = Int(text.suffix(text.utf8.count - exponent)), abs(power) <= Self.exponentMax,
-            let value = Double(text), value.isFinite
-        else { return false }
+    private func isInRange(_ text: String, exponent: Int?) -> Bool {
+        let power = exponent.map { Int(text.suffix(text.utf8.count - $0)) } ?? 0
+        guard let power, abs(power) <= Self.exponentMax, let value = Double(text), value.isFinite else { return false }
         // A number that is 0 as a double must have only zeros.
-        return value != 0 || !text.utf8.prefix(exponent - 1).contains { $0 > Byte.zero && $0 <= Byte.nine }
+        let digits = text.utf8.prefix(exponent.map { $0 - 1 } ?? text.utf8.count)
+        return value != 0 || !digits.contains { $0 > Byte.zero && $0 <= Byte.nine }
     }
 
     /// One or more digits.
@@ -205,7 +245,7 @@ package struct JSONReader {
             switch try peek(bytes) {
             case Byte.quote:
                 append(bytes, from: runStart, to: &text)
-                guard let string = String(validating: text, as: UTF8.self) else { throw error(.notUTF8) }
+                guard let string = text.withUnsafeBufferPointer(String.init(ifUTF8:)) else { throw error(.notUTF8) }
                 at += 1
                 return string
             case Byte.backslash:
@@ -243,26 +283,41 @@ package struct JSONReader {
             throw error(.unexpectedByte)
         }
         let unit = try hexadecimalUnit(bytes)
-        if let scalar = Unicode.Scalar(unit) {
-            guard unit != 0 else { throw error(.nulCharacter) }
-            return scalar
-        }
+        if let scalar = Unicode.Scalar(unit) { return unit == 0 ? try unusual(.nulCharacter, kept: scalar) : scalar }
         guard UTF16.isLeadSurrogate(UInt16(unit)), at + 1 < bytes.count, bytes[at] == Byte.backslash,
             bytes[at + 1] == UInt8(ascii: "u")
-        else { throw error(.loneSurrogate) }
+        else { return try unusual(.loneSurrogate) }
+        let end = at
         at += 2
         let trail = try hexadecimalUnit(bytes)
         guard UTF16.isTrailSurrogate(UInt16(trail)),
             let scalar = Unicode.Scalar(0x1_0000 + (unit & 0x3ff) << 10 + trail & 0x3ff)
-        else { throw error(.loneSurrogate) }
+        else {
+            let half = try unusual(.loneSurrogate)
+            at = end  // The escape after the half stands for itself.
+            return half
+        }
         return scalar
+    }
+
+    /// What stands for an unusual character by the rules.
+    private mutating func unusual(
+        _ reason: JSONError.Reason, kept scalar: Unicode.Scalar = "\u{fffd}"
+    ) throws(JSONError) -> Unicode.Scalar {
+        switch rules.characters {
+        case .refused: throw error(reason)
+        case .replaced:
+            hasReplaced = true
+            return "\u{fffd}"
+        case .kept: return scalar
+        }
     }
 
     /// Four hexadecimal digits: at most 0xffff.
     private mutating func hexadecimalUnit(_ bytes: Span<UInt8>) throws(JSONError) -> UInt32 {
         var unit: UInt32 = 0
         for _ in 0..<4 {
-            guard let digit = hexadecimalDigit(try peek(bytes)) else { throw error(.unexpectedByte) }
+            guard let digit = try peek(bytes).hexadecimalDigit else { throw error(.unexpectedByte) }
             unit = unit << 4 | UInt32(digit)
             at += 1
         }
@@ -271,7 +326,7 @@ package struct JSONReader {
 
     /// The bytes from `start` up to the current byte, as text.
     private func text(_ bytes: Span<UInt8>, from start: Int) throws(JSONError) -> String {
-        let text = bytes.extracting(start..<at).withUnsafeBufferPointer { String(validating: $0, as: UTF8.self) }
+        let text = bytes.extracting(start..<at).withUnsafeBufferPointer(String.init(ifUTF8:))
         guard let text else { throw error(.notUTF8) }
         return text
     }
@@ -280,40 +335,51 @@ package struct JSONReader {
 /// The keys of an object that is being read. A few are compared one by one; many go into a set, so that an object of
 /// ten thousand keys does not cost a hundred million comparisons.
 private struct SeenKeys {
-    private static let listCountMax = 8
-    private var many: Set<[UInt8]> = []
+    private static let listCountMax = 16
 
-    /// Returns false if the key is there already. Compares code points: `String`'s equality would merge more.
-    mutating func insert(_ key: String, after members: [JSONValue.Member]) -> Bool {
-        guard members.count >= Self.listCountMax else {
-            return !members.contains { $0.key.utf8.elementsEqual(key.utf8) }
+    /// Equal by code points: `String`'s equality would merge more.
+    private struct Key: Hashable {
+        let text: String
+        static func == (left: Key, right: Key) -> Bool { left.text.hasBytes(of: right.text) }
+        func hash(into hasher: inout Hasher) {
+            var text = text
+            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         }
-        if many.isEmpty { many.formUnion(members.map { Array($0.key.utf8) }) }
-        return many.insert(Array(key.utf8)).inserted
+    }
+
+    private var many: Set<Key> = []
+
+    /// Returns false if the key is there already.
+    mutating func insert(_ key: String, after members: [JSONValue.Member]) -> Bool {
+        guard members.count >= Self.listCountMax else { return !members.contains { $0.key.hasBytes(of: key) } }
+        if many.isEmpty { many.formUnion(members.map { Key(text: $0.key) }) }
+        return many.insert(Key(text: key)).inserted
+    }
+}
+
+extension String {
+    /// Nil for bytes that are not UTF-8.
+    fileprivate init?(ifUTF8 bytes: UnsafeBufferPointer<UInt8>) {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            self.init(validating: bytes, as: UTF8.self)
+        } else {
+            self.init(decoding: bytes, as: UTF8.self)
+            guard utf8.elementsEqual(bytes) else { return nil }
+        }
     }
 }
 
 /// The bytes of JSON's syntax.
-enum Byte {
-    static let quote = UInt8(ascii: "\"")
-    static let backslash = UInt8(ascii: "\\")
-    static let openBrace = UInt8(ascii: "{")
-    static let closeBrace = UInt8(ascii: "}")
-    static let openBracket = UInt8(ascii: "[")
-    static let closeBracket = UInt8(ascii: "]")
-    static let comma = UInt8(ascii: ",")
-    static let colon = UInt8(ascii: ":")
-    static let minus = UInt8(ascii: "-")
-    static let zero = UInt8(ascii: "0")
-    static let nine = UInt8(ascii: "9")
-}
-
-/// The value of a hexadecimal digit in either case.
-func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
+package enum Byte {
+    package static let quote = UInt8(ascii: "\"")
+    package static let backslash = UInt8(ascii: "\\")
+    package static let openBrace = UInt8(ascii: "{")
+    package static let closeBrace = UInt8(ascii: "}")
+    package static let openBracket = UInt8(ascii: "[")
+    package static let closeBracket = UInt8(ascii: "]")
+    package static let comma = UInt8(ascii: ",")
+    package static let colon = UInt8(ascii: ":")
+    package static let minus = UInt8(ascii: "-")
+    package static let zero = UInt8(ascii: "0")
+    package static let nine = UInt8(ascii: "9")
 }

@@ -55,6 +55,9 @@ package struct CivilTime: Equatable, Sendable {
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][month - 1]
     }
 
+    /// `2026-11-21`. For years 0 to 9999.
+    package var date: String { "\(year.padded(to: 4))-\(month.padded(to: 2))-\(day.padded(to: 2))" }
+
     /// `08:49:37`.
     package var timeOfDay: String { "\(hour.padded(to: 2)):\(minute.padded(to: 2)):\(second.padded(to: 2))" }
 }
