@@ -24,22 +24,16 @@ package struct HookToken: Sendable, Equatable {
         guard text.hasPrefix(Self.prefix),
             let bytes = Base64.urlSafe.decode(Substring(text.dropFirst(Self.prefix.count))),
             bytes.count == Self.secretByteCount + 4,
-            bytes[Self.secretByteCount...].elementsEqual(Self.checksum(bytes[..<Self.secretByteCount]))
+            bytes[Self.secretByteCount...].elementsEqual(CRC32.bytes(of: bytes[..<Self.secretByteCount]))
         else { return nil }
         secret = Array(bytes[..<Self.secretByteCount])
     }
 
     /// The text that is part of the hook's address, shown once.
-    package var text: String { Self.prefix + Base64.urlSafe.encode(secret + Self.checksum(secret[...])) }
+    package var text: String { Self.prefix + Base64.urlSafe.encode(secret + CRC32.bytes(of: secret[...])) }
 
     /// SHA-256 of the random bytes. A fast hash is safe here, because 256 random bits cannot be guessed.
     package var digest: [UInt8] { SHA256.digest(secret) }
-
-    /// Big-endian CRC-32.
-    private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        let value = CRC32.of(bytes)
-        return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
-    }
 }
 
 // Only `text` shows the token.

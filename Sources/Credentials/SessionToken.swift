@@ -39,7 +39,7 @@ package struct SessionToken: Sendable, Equatable {
     package init?(parsing text: UnsafeBufferPointer<UInt8>) {
         guard text.count == Self.characterCount, text.starts(with: Self.prefix.utf8),
             var bytes = Base64.urlSafe.decode(UnsafeBufferPointer(rebasing: text.dropFirst(Self.prefix.utf8.count))),
-            bytes[Self.secretByteCount...].elementsEqual(Self.checksum(bytes[..<Self.secretByteCount]))
+            bytes[Self.secretByteCount...].elementsEqual(CRC32.bytes(of: bytes[..<Self.secretByteCount]))
         else { return nil }
         bytes.removeLast(bytes.count - Self.secretByteCount)
         secret = bytes
@@ -47,18 +47,12 @@ package struct SessionToken: Sendable, Equatable {
 
     /// The text that the client receives, once.
     package var text: String {
-        Self.prefix + Base64.urlSafe.encode(secret + Self.checksum(secret[...]))
+        Self.prefix + Base64.urlSafe.encode(secret + CRC32.bytes(of: secret[...]))
     }
 
     /// SHA-256 of the random bytes: the database and caches store only this. A fast hash is safe here, because
     /// 256 random bits cannot be guessed. Computed at each call (0.15 µs), so keep the result.
     package var digest: [UInt8] { SHA256.digest(secret) }
-
-    /// Big-endian CRC-32.
-    private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        let value = CRC32.of(bytes)
-        return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
-    }
 }
 
 // Only `text` shows the token.
@@ -66,15 +60,4 @@ extension SessionToken: CustomStringConvertible, CustomDebugStringConvertible, C
     package var description: String { "SessionToken(redacted)" }
     package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-/// CRC-32 as in zip and PNG (polynomial 0xEDB88320, reflected). Finds typing mistakes; protects nothing.
-enum CRC32 {
-    private static let table: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 0 ? value >> 1 : value >> 1 ^ 0xedb8_8320 }
-    }
-
-    static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
-        ~bytes.reduce(~0) { $0 >> 8 ^ table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] }
-    }
 }

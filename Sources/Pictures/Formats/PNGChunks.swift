@@ -1,4 +1,5 @@
 // The chunks of PNG that stay, and the CRC of the one that the cleaner writes itself.
+import Basics
 
 /// The four letters of a chunk.
 struct ChunkType: Equatable {
@@ -41,19 +42,6 @@ struct ChunkType: Equatable {
     }()
 }
 
-/// The CRC of PNG and zlib (ISO 3309), bit by bit: 30 bytes a picture at most.
-enum CRC32 {
-    static func bytes(of data: [UInt8]) -> [UInt8] {
-        var crc = UInt32.max
-        for byte in data {
-            crc ^= UInt32(byte)
-            for _ in 0..<8 { crc = crc & 1 == 0 ? crc >> 1 : crc >> 1 ^ 0xedb8_8320 }
-        }
-        return (~crc).bigEndianBytes
-    }
-}
-
 extension UInt32 {
-    var bigEndianBytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self >> $0) } }
     var littleEndianBytes: [UInt8] { bigEndianBytes.reversed() }
 }

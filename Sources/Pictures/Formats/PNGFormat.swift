@@ -2,6 +2,7 @@
 //
 // CRCs of chunks that stay are not checked. They stay byte for byte, so every decoder judges them as before, and a check
 // would cost more than all other work on the file.
+import Basics
 
 struct PNGFormat: PictureFormat {
     private enum Part {

@@ -1,5 +1,6 @@
 // WebP (RFC 9649): a RIFF file of chunks, each padded to an even size. The simple form is one chunk of pixels; the
 // extended form begins with VP8X, which says what follows.
+import Basics
 
 /// What a WebP file states before its pixels and can only be known after them.
 struct WebPHead: Sendable, Equatable {

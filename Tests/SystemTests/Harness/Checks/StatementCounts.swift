@@ -1,5 +1,6 @@
 // How often nodes ran which statement, as PostgreSQL counts it.
 
+import Basics
 import Foundation
 import TestSupport
 
@@ -78,13 +79,7 @@ enum InsertedPeople {
     /// `parley_`, then the base64url of the secret and its CRC-32: README and docs promise nothing of this form, but
     /// nodes refuse other tokens without a query.
     private static func token(_ number: Int) -> String {
-        var secret = Data([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }) + Data(count: 28)
-        var checksum: UInt32 = ~0
-        for byte in secret {
-            checksum ^= UInt32(byte)
-            for _ in 0..<8 { checksum = checksum & 1 == 0 ? checksum >> 1 : checksum >> 1 ^ 0xedb8_8320 }
-        }
-        secret += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: ~checksum >> $0) }
-        return "parley_" + secret.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+        let secret = UInt32(number).bigEndianBytes + [UInt8](repeating: 0, count: 28)
+        return "parley_" + Base64.urlSafe.encode(secret + CRC32.bytes(of: secret))
     }
 }

@@ -1,0 +1,18 @@
+// CRC-32 as in zip and PNG (ISO 3309): polynomial 0xEDB88320, reflected. Finds mistakes of typing; protects nothing.
+
+package enum CRC32 {
+    private static let table: [UInt32] = (0..<256).map { index in
+        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 0 ? value >> 1 : value >> 1 ^ 0xedb8_8320 }
+    }
+
+    package static func value(of bytes: some Sequence<UInt8>) -> UInt32 {
+        ~bytes.reduce(~0) { $0 >> 8 ^ table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] }
+    }
+
+    /// The four bytes of the value, the highest first.
+    package static func bytes(of bytes: some Sequence<UInt8>) -> [UInt8] { value(of: bytes).bigEndianBytes }
+}
+
+extension UInt32 {
+    package var bigEndianBytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self >> $0) } }
+}
