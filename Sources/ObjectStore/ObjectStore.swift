@@ -63,7 +63,7 @@ package struct ObjectStore: Sendable {
 
     package init(
         _ settings: ObjectStoreSettings, outbound: Outbound,
-        now: @escaping @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
+        now: @escaping @Sendable () -> Int = { WallClock.seconds }
     ) {
         (origin, pathPrefix) = Self.place(settings)
         signer = S3Signer(

@@ -1,13 +1,12 @@
 // The ids that the server makes, and how long a cursor may be.
 import Domain
-import FoundationEssentials
 import Testing
 
 @Suite("Server-made ids", .timeLimit(.minutes(1)))
 struct ServerMadeIDs {
     @Test("are UUIDv7: milliseconds, version 7, variant 10")
     func layout() {
-        let id = MessageID.make(at: Date(timeIntervalSince1970: 1_763_719_200.123))
+        let id = MessageID.make(atMs: 1_763_719_200_123)
         #expect(id.description.hasPrefix("019aa5db-3d7b-7"))
         #expect(id.uuid.uuid.8 >> 6 == 0b10)
     }

@@ -1,6 +1,6 @@
 // The format of log lines.
 
-import FoundationEssentials
+import Domain
 import Logging
 import Synchronization
 import Testing
@@ -20,7 +20,7 @@ struct LogLines {
         let lines = Lines()
         let handler = LineLogHandler(
             label: "parley.log", level: .info, format: format, metadataProvider: provider,
-            now: { Date(timeIntervalSince1970: 1_795_255_200.125) },
+            now: { Timestamp(microsSince1970: 1_795_255_200_125_000) },
             write: { line in lines.all.withLock { $0.append(line) } })
         var logger = Logger(label: "parley.log", factory: { _ in handler })
         body(&logger)

@@ -1,4 +1,5 @@
 // Signing in with a token that the host app's server signed.
+import Basics
 import DelegatedTokens
 import Domain
 import Foundation
@@ -12,8 +13,7 @@ extension API {
         let given: DelegatedToken
         do {
             given = try DelegatedToken(
-                text, keys: delegation.keys.keys(), expecting: delegation.expecting,
-                now: Date().timeIntervalSince1970)
+                text, keys: delegation.keys.keys(), expecting: delegation.expecting, now: Double(WallClock.seconds))
         } catch {
             // The reason is only in the log. A client that forges tokens must not learn how far it got.
             logger.debug("refused a token of the host app", metadata: ["reason": "\(error.rawValue)"])

@@ -38,7 +38,7 @@ package struct Authenticator: Sendable {
             throw .badToken
         }
         let digest = token.digest
-        guard isFresh(), let identity = sessions.cached(digest, now: nowMicros) else {
+        guard isFresh(), let identity = sessions.cached(digest, now: WallClock.micros) else {
             return .digest(digest, from: rates.address(of: request))
         }
         return .identity(identity)
@@ -56,7 +56,7 @@ package struct Authenticator: Sendable {
         case .identity(let identity): return identity
         case .digest(let digest, let address):
             let found = try await rates.lookUp(.session, from: address) {
-                try await sessions.find(digest, now: nowMicros)
+                try await sessions.find(digest, now: WallClock.micros)
             }
             guard let found else { throw Problem.badToken }
             return found
@@ -64,9 +64,7 @@ package struct Authenticator: Sendable {
     }
 
     /// Whether a session that was found before still exists, as far as this node knows. Counts as a use of it.
-    func goesOn(_ session: SessionID) -> Bool { sessions.touch(session, now: nowMicros) }
-
-    private var nowMicros: Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+    func goesOn(_ session: SessionID) -> Bool { sessions.touch(session, now: WallClock.micros) }
 }
 
 extension Problem {

@@ -1,4 +1,5 @@
 // Typed identifiers: a UUID with the kind of thing that it names. The only place that parses and prints UUIDs.
+import Basics
 import FoundationEssentials
 
 /// A UUID of one kind of thing. Printed in lower case; parsed in either case.
@@ -36,8 +37,8 @@ package struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
                         buffer[at] = UInt8(ascii: "-")
                         at += 1
                     }
-                    buffer[at] = hexadecimalDigits[Int(byte >> 4)]
-                    buffer[at + 1] = hexadecimalDigits[Int(byte & 15)]
+                    buffer[at] = UInt8(hexadecimalDigitOf: byte >> 4)
+                    buffer[at + 1] = UInt8(hexadecimalDigitOf: byte & 15)
                     at += 2
                 }
             }
@@ -63,10 +64,9 @@ extension IdentifiedKind {
 extension Identifier where Kind: IdentifiedKind {
     /// Returns a new UUIDv7 (RFC 9562): 48 bits of milliseconds, then 74 random bits (66 in a thread's id). An id
     /// cannot be guessed, and ids made at nearly the same time are close together in an index.
-    package static func make(at now: Date = Date()) -> Self {
+    package static func make(atMs now: Int64 = WallClock.ms) -> Self {
         var random = SystemRandomNumberGenerator()
-        let milliseconds = UInt64(now.timeIntervalSince1970 * 1000)
-        let high = milliseconds << 16 | 0x7000 | random.next() & Kind.randomABits
+        let high = UInt64(now) << 16 | 0x7000 | random.next() & Kind.randomABits
         let low = random.next() & (1 << 62 - 1) | 1 << 63
         return Self(UUID(high: high, low: low))
     }
@@ -102,8 +102,6 @@ package typealias HoldID = Identifier<HoldKind>
 package typealias OutboxFailureID = Identifier<OutboxFailureKind>
 package typealias ImportID = Identifier<ImportKind>
 
-private let hexadecimalDigits = Array("0123456789abcdef".utf8)
-
 extension UUID {
     init(high: UInt64, low: UInt64) {
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -122,13 +120,7 @@ extension UUID {
             if index == 8 || index == 13 || index == 18 || index == 23 {
                 guard byte == UInt8(ascii: "-") else { return nil }
             } else {
-                let digit: UInt8
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-                case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-                case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-                default: return nil
-                }
+                guard let digit = byte.hexadecimalDigit else { return nil }
                 if index < 18 {
                     words.high = words.high << 4 | UInt64(digit)
                 } else {

@@ -1,4 +1,5 @@
 // Reading the log to its end, in order, and noticing new epochs.
+import Basics
 import Domain
 import FoundationEssentials
 import Logging
@@ -87,7 +88,7 @@ extension Tail {
     }
 
     func recordAges(of delivered: [StoredEvent]) {
-        let now = Int64(Date.now.timeIntervalSince1970 * 1_000_000)
+        let now = WallClock.micros
         for event in delivered { metrics.ages.record(.microseconds(now - event.at.microsSince1970)) }
     }
 

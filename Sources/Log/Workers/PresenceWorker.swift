@@ -1,4 +1,5 @@
 // Typing and presence between nodes. These events are published but not stored, on a notification channel of their own.
+import Basics
 import Domain
 import FoundationEssentials
 import Logging
@@ -86,12 +87,10 @@ package final class PresenceWorker: Sendable {
 
     /// By the database's clock, so that the nodes' own clocks may differ.
     private var now: Timestamp {
-        Timestamp(microsSince1970: Self.nodeMicros + clockMicros.load(ordering: .relaxed))
+        Timestamp(microsSince1970: WallClock.micros + clockMicros.load(ordering: .relaxed))
     }
 
-    private static var nodeMicros: Int64 { Int64(Date.now.timeIntervalSince1970 * 1_000_000) }
-
-    private static func difference(from now: Timestamp) -> Int64 { now.microsSince1970 - nodeMicros }
+    private static func difference(from now: Timestamp) -> Int64 { now.microsSince1970 - WallClock.micros }
 
     private func publish() async throws {
         let events = queue.withLock { $0.take() }

@@ -1,4 +1,5 @@
 // Sending claimed alerts, and what each answer means for its alert.
+import Basics
 import Domain
 import Outbound
 import Push
@@ -27,7 +28,7 @@ extension AlertLane {
         for claimed in alerts {
             let request: HTTPExchange
             do throws(Unsendable) {
-                request = try sender.request(claimed.alert, token, now: UnixTime.now)
+                request = try sender.request(claimed.alert, token, now: WallClock.seconds)
             } catch {
                 conclude(claimed, error.verdict, token, ageMs: claimed.ageMs)
                 continue
@@ -53,7 +54,7 @@ extension AlertLane {
         let origin = request.origin
         let began = ContinuousClock.now
         return Outbound.Job(transfer) { [self] result in
-            let verdict = sender.verdict(result, claimed.alert, now: UnixTime.now)
+            let verdict = sender.verdict(result, claimed.alert, now: WallClock.seconds)
             state.withLock { $0.pace.ended(origin, isAlive: verdict.showsLife, now: .now) }
             if case .failure(.closed) = result {
                 // This node's stop cut the transfer short: the next node needn't wait.

@@ -1,5 +1,6 @@
 // The provider token that authenticates the service to a push service. All nodes share one; it is in the database, and
 // one node at a time renews it.
+import Basics
 import Domain
 import Outbound
 import Push
@@ -46,7 +47,7 @@ struct ProviderTokens {
             token = try await make(name)
         } else if let stored = found.token {
             token = ProviderToken(
-                text: String(decoding: stored.value, as: UTF8.self), renewAt: UnixTime.now + stored.goodMs / 1_000)
+                text: String(decoding: stored.value, as: UTF8.self), renewAt: WallClock.seconds + stored.goodMs / 1_000)
         } else {
             throw PushTokenFailure.unavailable(reason: "token")
         }
@@ -78,11 +79,11 @@ struct ProviderTokens {
     private func make(_ name: String) async throws -> ProviderToken {
         let token: ProviderToken
         switch sender {
-        case .apns(let apns): token = try apns.providerToken(now: UnixTime.now)
+        case .apns(let apns): token = try apns.providerToken(now: WallClock.seconds)
         case .fcm(let fcm): token = try await requestToken(fcm)
         case .webPush: throw PushTokenFailure.unavailable(reason: "token")
         }
-        let renewSeconds = max(1, token.renewAt - UnixTime.now)
+        let renewSeconds = max(1, token.renewAt - WallClock.seconds)
         try await store.putToken(
             named: name, Array(token.text.utf8), goodSeconds: renewSeconds + Self.graceSeconds,
             renewSeconds: renewSeconds)
@@ -90,14 +91,14 @@ struct ProviderTokens {
     }
 
     private func requestToken(_ fcm: FCM) async throws -> ProviderToken {
-        let request = Transfer(.http(try fcm.tokenRequest(now: UnixTime.now)))
+        let request = Transfer(.http(try fcm.tokenRequest(now: WallClock.seconds)))
         let result: Result<TransferAnswer, TransferFailure>
         do throws(TransferFailure) {
             result = .success(try await outbound.perform(request))
         } catch {
             result = .failure(error)
         }
-        switch fcm.tokenVerdict(result, now: UnixTime.now) {
+        switch fcm.tokenVerdict(result, now: WallClock.seconds) {
         case .token(let token): return token
         case .retry(_, let reason): throw PushTokenFailure.unavailable(reason: reason)
         case .halt(let reason): throw PushTokenFailure.halt(reason: reason)

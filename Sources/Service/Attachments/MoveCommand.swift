@@ -67,7 +67,7 @@ package struct MoveCommand: Sendable {
 
     private func moveAll() async throws {
         // Nodes may make more attachments ready all the time. Their movers are responsible for those.
-        let began = UnixTime.now + 1
+        let began = WallClock.seconds + 1
         var report = Report()
         var backoff = Backoff(first: .seconds(1), cap: .seconds(30))
         while true {

@@ -1,4 +1,5 @@
 // Answers messages that run commands: it calls the command's address, and its bot replies in the thread.
+import Basics
 import Domain
 import Logging
 import Outbound
@@ -88,7 +89,7 @@ final class CommandWorker: Sendable {
         if let outcome {
             metrics.runs.add(outcome)
             if outcome != .retried {
-                metrics.delays.record(.milliseconds(UnixTime.nowMs - run.sentAt.microsSince1970 / 1_000))
+                metrics.delays.record(.milliseconds(WallClock.ms - run.sentAt.microsSince1970 / 1_000))
             }
         }
         // There is room for the next one.
@@ -100,7 +101,8 @@ final class CommandWorker: Sendable {
             event: run.event, at: run.sentAt, word: run.word, arguments: run.arguments, thread: run.key.thread,
             content: run.message, sender: run.sender)
         let transfer = request.transfer(
-            to: run.target.url, secrets: run.target.secrets.map(WebhookSecret.init), limits: limits, now: UnixTime.now)
+            to: run.target.url, secrets: run.target.secrets.map(WebhookSecret.init), limits: limits,
+            now: WallClock.seconds)
         do {
             return CommandVerdict(.success(try await clients.perform(transfer, of: run.key.command)), limits: limits)
         } catch {

@@ -128,7 +128,7 @@ struct MailWorker: Sendable {
         do {
             let code = OneTimeCode.random()
             let hash = try await hasher.hash(code.text, flow: Self.hashFlow)
-            let now = UnixTime.now
+            let now = WallClock.seconds
             guard let message = CodeMail(appName: appName, from: from, mail: mail, code: code).message(time: now),
                 try await store.putCode(mail, hash: hash, leaseSeconds: Self.leaseSeconds)
             else { return nil }

@@ -1,5 +1,6 @@
 // Which endpoints this node delivers to: it claims those that no node has, and gives each a lane of its own.
 import API
+import Basics
 import Domain
 import Log
 import Logging
@@ -98,14 +99,14 @@ struct WebhookDispatcher: Sendable {
 
     /// Sends a test event at once, and returns what the endpoint answered.
     @Sendable func test(_ target: WebhookTarget) async -> WebhookTest {
-        let (id, now, began) = (Self.testPrefix + WebhookID.make().description, UnixTime.now, ContinuousClock.now)
+        let (id, now, began) = (Self.testPrefix + WebhookID.make().description, WallClock.seconds, ContinuousClock.now)
         let message = WebhookMessage(
-            id: id, type: WebhookTest.eventType, at: Timestamp(microsSince1970: UnixTime.nowMs * 1_000), thread: nil,
+            id: id, type: WebhookTest.eventType, at: Timestamp(microsSince1970: WallClock.ms * 1_000), thread: nil,
             actor: nil, data: JSONText(.object([])), isThin: false)
         let transfer = message.transfer(to: target.url, secrets: target.secrets.map(WebhookSecret.init), now: now)
         let verdict = await withCheckedContinuation { continuation in
             testing.begin([
-                Outbound.Job(transfer) { continuation.resume(returning: WebhookVerdict($0, now: UnixTime.now)) }
+                Outbound.Job(transfer) { continuation.resume(returning: WebhookVerdict($0, now: WallClock.seconds)) }
             ])
         }
         let ms = Int(began.duration(to: .now) / .milliseconds(1))
@@ -162,7 +163,7 @@ private final class Lanes: Sendable {
     }
 
     func lags() -> [WebhookMetrics.Lag] {
-        let nowMs = UnixTime.nowMs
+        let nowMs = WallClock.ms
         return state.withLock { Array($0.lanes.values) }.sorted { $0.id < $1.id }.map { lane in
             let lag = lane.lag(nowMs: nowMs)
             return .init(webhook: lane.id.description, eventCount: lag.eventCount, seconds: lag.seconds)

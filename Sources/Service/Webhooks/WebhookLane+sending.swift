@@ -1,4 +1,5 @@
 // Sending events to an endpoint, and reporting its answers.
+import Basics
 import Domain
 import Outbound
 import Store
@@ -14,9 +15,9 @@ extension WebhookLane {
         let secrets = target.secrets.map(WebhookSecret.init)
         outbound.begin(
             sends.map { send in
-                let transfer = send.message.transfer(to: target.url, secrets: secrets, now: UnixTime.now)
+                let transfer = send.message.transfer(to: target.url, secrets: secrets, now: WallClock.seconds)
                 return Outbound.Job(transfer) { [self] result in
-                    conclude(send.position, WebhookVerdict(result, now: UnixTime.now))
+                    conclude(send.position, WebhookVerdict(result, now: WallClock.seconds))
                 }
             })
     }

@@ -1,5 +1,6 @@
 // One endpoint's deliveries by this node. `WebhookSchedule` decides; the lane performs: WebhookLane+sending.swift sends,
 // WebhookLane+steps.swift reads the log and records.
+import Basics
 import Domain
 import Log
 import Logging
@@ -143,5 +144,5 @@ final class WebhookLane: Sendable {
 }
 
 extension WebhookSchedule.Now {
-    static var now: Self { Self(instant: .now, ms: UnixTime.nowMs) }
+    static var now: Self { Self(instant: .now, ms: WallClock.ms) }
 }

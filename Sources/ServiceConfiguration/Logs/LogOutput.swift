@@ -1,5 +1,6 @@
 // The log handler: one line per event on standard error, as text or JSON.
-import FoundationEssentials
+import Basics
+internal import Domain
 import Glibc
 import Linux
 package import Logging
@@ -12,7 +13,7 @@ package struct LineLogHandler: LogHandler {
     package var metadataProvider: Logger.MetadataProvider?
     private let label: String
     private let format: Settings.LogFormat
-    private let now: @Sendable () -> Date
+    private let now: @Sendable () -> Timestamp
     private let write: @Sendable (String) -> Void
 
     /// - Parameter write: receives a line with its newline; called from any thread.
@@ -22,13 +23,14 @@ package struct LineLogHandler: LogHandler {
         write: @escaping @Sendable (String) -> Void = StandardError.write
     ) {
         self.init(
-            label: label, level: level, format: format, metadataProvider: metadataProvider, now: { Date() },
+            label: label, level: level, format: format, metadataProvider: metadataProvider,
+            now: { Timestamp(microsSince1970: WallClock.micros) },
             write: write)
     }
 
     init(
         label: String, level: Logger.Level, format: Settings.LogFormat, metadataProvider: Logger.MetadataProvider?,
-        now: @escaping @Sendable () -> Date, write: @escaping @Sendable (String) -> Void
+        now: @escaping @Sendable () -> Timestamp, write: @escaping @Sendable (String) -> Void
     ) {
         self.label = label
         self.format = format
@@ -49,7 +51,7 @@ package struct LineLogHandler: LogHandler {
         if let provided = metadataProvider?.get() { merged.merge(provided) { $1 } }
         if let own = event.metadata { merged.merge(own) { $1 } }
         if let error = event.error { merged["error"] = "\(error)" }
-        let time = now().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        let time = now().description
         let line =
             switch format {
             case .text:

@@ -1,11 +1,10 @@
 // The text of the `Date` header (RFC 9110, 5.6.7), without Foundation.
 
 import Basics
-import Glibc
 
 /// IMF-fixdate, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
 enum HTTPDate {
-    static func now() -> String { text(secondsSinceEpoch: time(nil)) }
+    static func now() -> String { text(secondsSinceEpoch: WallClock.seconds) }
 
     static func text(secondsSinceEpoch: Int) -> String {
         let time = CivilTime(secondsSince1970: secondsSinceEpoch)

@@ -20,7 +20,7 @@ extension API {
         _ = try await reads.run(for: identity.user) {
             try await store.openAttachment(target.attachment, variant: target.variant, for: .user(identity.user))
         }
-        let endMs = asked.endMs(nowMs: Self.nowMs)
+        let endMs = asked.endMs(nowMs: WallClock.ms)
         let text = try await signers.current().link(to: target, for: identity, endMs: endMs)
         let path = "/v1/attachments/\(target.attachment)" + (target.variant == .thumbnail ? "/thumbnail" : "")
         var writer = JSONWriter(reserving: 320)

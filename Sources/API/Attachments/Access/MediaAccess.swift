@@ -1,4 +1,5 @@
 // Who asks for an attachment's bytes: by token, by signed link, or by the media cookie.
+import Basics
 import Domain
 import Foundation
 import HTTPTypes
@@ -29,7 +30,7 @@ extension API {
         let identity: Identity?
         if let link {
             let target = LinkTarget(attachment: try call.attachment(), variant: variant)
-            identity = try await signers.current().open(link: link, to: target, nowMs: Self.nowMs)
+            identity = try await signers.current().open(link: link, to: target, nowMs: WallClock.ms)
         } else if let cookie = call.request.headers.mediaCookie {
             identity = try await signers.current().open(cookie: cookie)
         } else {
@@ -54,7 +55,6 @@ extension API {
         return link
     }
 
-    static var nowMs: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
 }
 
 extension RequestHeaders {
