@@ -53,8 +53,6 @@ extension TailMetrics {
             "parley_log_event_age_seconds",
             "Time from writing an event (database's clock, before the commit) to delivering it (this node's clock). "
                 + "Accurate only as far as the two clocks agree.", ages.values)
-        text.counter(
-            "parley_log_failures_total", "Reads of the log that failed and were retried.", failures.value)
         text.counter("parley_log_gaps_total", "Missing log positions. Any value but 0 is a fault.", gaps.value)
         text.counter(
             "parley_log_epochs_total", "New epochs of the log, opened without a loss for this node.", epochs.value)

@@ -30,8 +30,6 @@ package final class ImportMetrics: Sendable {
             "parley_import_seconds_total", "Time from the beginning to the end of imports, all together.",
             Double(milliseconds.value) / 1_000)
         text.counter("parley_imports_swept_total", "Abandoned imports that this node dropped.", swept.value)
-        text.counter(
-            "parley_import_sweep_failures_total", "Failed calls to drop abandoned imports.", failures.value)
     }
 }
 

@@ -67,8 +67,5 @@ package final class DeliveryMetrics: Sendable {
         text.counter(
             "parley_delivered_marks_total", "Delivered marks from polls' cursors, written to the database.", marks.value
         )
-        text.counter(
-            "parley_delivered_mark_failures_total", "Writes of delivered marks that failed and were retried.",
-            failures.value)
     }
 }

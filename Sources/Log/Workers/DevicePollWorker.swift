@@ -100,8 +100,5 @@ package final class DevicePollMetrics: Sendable {
         text.counter(
             "parley_device_changes_total", "Devices that began or stopped polling here, written to the database.",
             changes.value)
-        text.counter(
-            "parley_device_change_failures_total", "Writes of polling devices that failed and were retried.",
-            failures.value)
     }
 }

@@ -61,9 +61,6 @@ final class AlertMetrics: Sendable {
             "parley_push_tokens_forgotten_total",
             "Device tokens deleted because the push service no longer accepts them.",
             each([], \.forgotten.value))
-        text.counter(
-            "parley_push_failures_total", "Database calls for alerts that failed and were retried.",
-            each([], \.failures.value))
         text.gauge(
             "parley_push_halted",
             "1 while no alerts are sent because the push service refuses the keys or settings. Correct them.",

@@ -74,8 +74,5 @@ final class AlertPlannerMetrics: Sendable {
             "parley_push_position", "Log position up to which alerts are planned, as of this node's last pass.",
             Int(position.load(ordering: .relaxed)))
         text.counter("parley_push_made_total", "Alerts planned by this node.", made.value)
-        text.counter(
-            "parley_push_maker_failures_total", "Passes of planning alerts that failed and were retried.",
-            failures.value)
     }
 }

@@ -72,8 +72,6 @@ final class AttachmentMetrics: Sendable {
         text.histogram(
             "parley_attachment_check_seconds", "Time of a check from its claim to its end.", [([], took.values)])
         text.counter(
-            "parley_attachment_check_failures_total", "Checks that failed; a node tries again.", failures.value)
-        text.counter(
             "parley_attachment_scan_failures_total", "Scans without a verdict: the virus scanner is away or failed.",
             scanFailures.value)
         text.counter(
@@ -89,9 +87,6 @@ final class AttachmentMetrics: Sendable {
         text.counter(
             "parley_attachment_sweeps_total", "Unused attachments that this node deleted, or deleted in part.",
             swept.value)
-        text.counter(
-            "parley_attachment_sweep_failures_total", "Calls to delete unused attachments that failed.",
-            sweepFailures.value)
         let places = places.withLock { $0 }
         text.gauge(
             "parley_attachments", "Ready attachments by place, on all nodes; counted once a minute.",

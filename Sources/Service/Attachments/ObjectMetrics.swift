@@ -22,12 +22,6 @@ final class ObjectMetrics: Sendable {
             "Bytes that this node moved to the object store, thumbnails included.",
             movedByteCount.value)
         text.counter(
-            "parley_attachment_move_failures_total", "Moves to the object store that failed and were retried.",
-            moveFailures.value)
-        text.counter(
             "parley_objects_deleted_total", "Objects that this node deleted from the object store.", deleted.value)
-        text.counter(
-            "parley_object_deletion_failures_total", "Deletions of objects that failed and were retried.",
-            deletionFailures.value)
     }
 }

@@ -16,9 +16,6 @@ final class CommandMetrics: Sendable {
             "Tries of this node to answer commands, by outcome. `silent`: answered without a text. `retried`: failed, "
                 + "and tried again later. `failed`: the bot said so. `gone`: 410, which disables the command.",
             runs.samples("outcome"))
-        text.counter(
-            "parley_command_failures_total", "Database calls for commands that failed and were retried.",
-            failures.value)
         text.gauge(
             "parley_command_requests_running", "Requests to commands under way from this node.",
             running.load(ordering: .relaxed))

@@ -16,8 +16,6 @@ final class MailMetrics: Sendable {
             "Mails with codes handled by this node: sent, refused by the relay, or withheld because there is no account or "
                 + "there were too many tries. The log has what the relay refused.",
             [([("outcome", "handled")], handled.value)])
-        text.counter(
-            "parley_mail_failures_total", "Database calls for mails that failed and were retried.", failures.value)
         text.gauge(
             "parley_mail_relay_failing", "1 if the relay made a mail wait within the last five minutes.",
             relay.isFailing ? 1 : 0)

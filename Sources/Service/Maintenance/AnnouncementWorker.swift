@@ -40,6 +40,5 @@ final class AnnouncementMetrics: Sendable {
             "parley_announcement_parts_total",
             "Parts of 200 events written by this node for changed profiles and titles that concern many people.",
             parts.value)
-        text.counter("parley_announcement_failures_total", "Parts that failed and were retried.", failures.value)
     }
 }

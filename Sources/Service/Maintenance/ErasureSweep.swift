@@ -35,7 +35,5 @@ final class ErasureMetrics: Sendable {
 
     func write(to text: inout MetricsText) {
         text.counter("parley_erasure_steps_total", "Steps of account erasures completed by this node.", steps.value)
-        text.counter(
-            "parley_erasure_failures_total", "Steps of account erasures that failed and were retried.", failures.value)
     }
 }

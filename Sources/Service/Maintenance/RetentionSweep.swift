@@ -83,8 +83,5 @@ final class RetentionMetrics: Sendable {
             "parley_retention_looks_total",
             "Messages that expired, and threads checked for content that all devices have.",
             looked.value)
-        text.counter(
-            "parley_retention_failures_total", "Calls to withdraw expired content that failed and were retried.",
-            failures.value)
     }
 }

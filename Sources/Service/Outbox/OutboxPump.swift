@@ -82,8 +82,6 @@ final class OutboxMetrics: Sendable {
         text.counter(
             "parley_outbox_failed_rows_total", "Rows of an outbox that this node could not handle, by database.",
             rows(failed))
-        text.counter(
-            "parley_outbox_failures_total", "Calls to handle an outbox that failed and were retried.", failures.value)
         text.gauge(
             "parley_outbox_database_up", "1 if the last call to an outbox succeeded, by database.",
             reachable.withLock { $0 }.enumerated().map {

@@ -38,9 +38,6 @@ final class WebhookMetrics: Sendable {
             "parley_webhook_lost_events_total",
             "Events that the log dropped before a webhook had received them. With a filter of types some may not have matched.",
             lost.value)
-        text.counter(
-            "parley_webhook_failures_total", "Database calls for webhooks that failed and were retried.",
-            failures.value)
         let lags = readLags.withLock { $0 }()
         text.gauge(
             "parley_webhook_lag_events",

@@ -182,7 +182,8 @@ extension SystemTests {
             #expect(answer.status == 503 && answer.headers["retry-after"] != nil, "\(answer)")
             #expect(try await nodes.a.client.get("/health/ready").status == 200)
             try await eventually("a failed move", every: .milliseconds(100)) {
-                try await [nodes.a, nodes.b].asyncSum("parley_attachment_move_failures_total") > 0 ? true : nil
+                try await [nodes.a, nodes.b].asyncSum(#"parley_worker_failures_total{worker="objectMover"}"#) > 0
+                    ? true : nil
             }
             // A node starts without the store.
             let third = try await Node.start(database: nodes.database, settings: Self.settings(server))

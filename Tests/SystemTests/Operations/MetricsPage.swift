@@ -123,6 +123,17 @@ extension SystemTests {
             #expect(try await Set(page().families.keys) == Set(names))
         }
 
+        @Test("count the failures of workers once, by the workers that docs/metrics.md lists")
+        func workers() async throws {
+            let families = try await page().families
+            let failures = families.filter { $0.value.help.contains("failed and were retried") }
+            #expect(failures.keys.sorted() == ["parley_worker_failures_total"])
+            let text = try String(contentsOf: Repository.file("docs/metrics.md"), encoding: .utf8)
+            let row = try #require(text.firstMatch(of: /\| `parley_worker_failures_total` .*, by `worker`: (.*) \|/)).1
+            let listed = row.split(separator: ", ").map(String.init)
+            #expect(failures.values.flatMap(\.samples).compactMap { $0.labels["worker"] }.sorted() == listed)
+        }
+
         @Test("include each metric that the alerts in docs/operations.md use")
         func alerts() async throws {
             let families = try await page().families

@@ -135,7 +135,7 @@ extension SystemTests {
             // The database that is nowhere is mentioned once, and harms nobody.
             try await other.waitUntilLogged("reading the outbox failed")
             try await eventually("three attempts to read it") {
-                try await other.metric("parley_outbox_failures_total") ?? 0 >= 3
+                try await other.metric(#"parley_worker_failures_total{worker="outbox"}"#) ?? 0 >= 3
             }
             #expect(other.loggedCount("reading the outbox failed") == 1, "\(other.program.errors.suffix(2_000))")
             // Parley's own database and the shop's, but not the one that is nowhere.
