@@ -82,8 +82,8 @@ let package = Package(
         // What a node reports: counters, histograms, the text that Prometheus reads, log lines with a bounded rate.
         .target(name: "Telemetry", dependencies: [logging], swiftSettings: settings),
 
-        // The one loop of all background workers, and the tick they share. Knows nothing of chat.
-        .target(name: "Workers", dependencies: ["Telemetry", logging], swiftSettings: settings),
+        // The loops of all background workers, their tick, and the queue of those that send. Knows nothing of chat.
+        .target(name: "Workers", dependencies: ["Basics", "Telemetry", deque, logging], swiftSettings: settings),
 
         // libpq made safe. Knows nothing of chat.
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -100,7 +100,7 @@ let package = Package(
 
         // Events as Standard Webhooks has them, what endpoints answer, in which order and when they get events. No I/O.
         .target(
-            name: "Webhooks", dependencies: ["Basics", "Cryptography", "Domain", "Outbound", "Push", deque],
+            name: "Webhooks", dependencies: ["Basics", "Cryptography", "Domain", "Outbound", "Push", "Workers"],
             swiftSettings: settings),
 
         // What a file is, and pictures without metadata: reads bytes of strangers. Pure, no I/O, no decoder.
@@ -298,7 +298,11 @@ let package = Package(
             dependencies: ["Basics", "Cryptography", "Domain", "Outbound", "Push", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
-            name: "WebhooksTests", dependencies: ["Domain", "Outbound", "TestSupport", "Webhooks"],
+            name: "WebhooksTests",
+            dependencies: ["Basics", "Domain", "Outbound", "TestSupport", "Webhooks", "Workers"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "WorkersTests", dependencies: ["Basics", "Telemetry", "TestSupport", "Workers", logging],
             swiftSettings: testSettings),
         .testTarget(
             name: "ConvertersTests",

@@ -24,6 +24,14 @@ struct Pool: Sendable {
         }
     }
 
+    /// Runs a statement to its end even if the task is cancelled, because nobody else knows of a claim, or of an outcome.
+    func finished(_ statement: Statement, _ parameters: [Parameter]) async throws -> Rows {
+        let result = await withCheckedContinuation { continuation in
+            client.begin(statement, parameters) { continuation.resume(returning: $0) }
+        }
+        return try await decoded { try result.get() }
+    }
+
     /// Returns the first row of a statement that always returns one.
     func row(_ statement: Statement, _ parameters: [Parameter]) async throws -> Row {
         guard let row = try await rows(statement, parameters).first else {

@@ -1,9 +1,10 @@
 // The consequences of an endpoint's answers for its events.
 import Domain
+import Workers
 
 extension WebhookSchedule {
     /// An event that could not be sent for a reason of this node is sent again after this time.
-    private static let unsentWaitMs: Int64 = 1_000
+    private static let unsentWait = Duration.seconds(1)
 
     /// What an answer meant for its event, for metrics and the log.
     package enum Outcome: Sendable, Equatable {
@@ -30,61 +31,51 @@ extension WebhookSchedule {
     package mutating func answered(
         _ position: Position, _ verdict: WebhookVerdict, random: Double, now: Now
     ) -> Answer {
-        guard let item = items[position], item.message != nil, queue.isInFlight(position) else {
+        guard let item = queue[position], item.message != nil, queue.isInFlight(position) else {
             return Answer(outcome: .unknown, needsStep: true)
         }
-        let outcome = conclude(position, item, verdict, random: random, now: now)
-        return Answer(
-            outcome: outcome, needsStep: isIdle || outcomes.count >= limits.settleCountMin || hasRoomToRead)
+        let outcome = conclude(item, verdict, random: random, now: now)
+        return Answer(outcome: outcome, needsStep: queue.needsStep || hasRoomToRead)
     }
 
-    private mutating func conclude(
-        _ position: Position, _ item: Item, _ verdict: WebhookVerdict, random: Double, now: Now
-    ) -> Outcome {
-        var delivery = OpenDelivery(
-            position: position, event: item.event, thread: item.thread, atMs: item.atMs,
-            tryCount: queue.tryCount(of: position) + 1)
+    private mutating func conclude(_ item: Item, _ verdict: WebhookVerdict, random: Double, now: Now) -> Outcome {
+        let tryCount = queue.tryCount(of: item.key) + 1
         switch verdict {
         case .delivered(let status):
-            pace.accepted(now: now.instant)
-            finish(position)
-            outcomes.deliver(delivery, status: status)
+            queue.pace.accepted(now: now.instant)
+            drop(item.key)
+            queue.answered(
+                item.key,
+                .delivered(.init(position: item.key, event: item.event, status: status, tryCount: tryCount)))
             return .delivered(afterMs: now.ms - item.atMs)
         case .gone:
-            drop(position)
-            queue.unsent(position, retryAtMs: now.ms)
-            outcomes.isGone = true
+            drop(item.key)
+            queue.answered(item.key, .gone, .putBack())
             stop()
             return .gone
         case .failed(let status, let reason, let slows, let asked):
-            if slows { pace.slow(asked: asked, now: now.instant) }
+            if slows { queue.pace.failed(asked: asked, now: now.instant) }
+            drop(item.key)
             let text = status.map { "status \($0)" } ?? reason.rawValue
-            guard let wait = retries.wait(afterTry: delivery.tryCount, asked: asked, random: random) else {
-                finish(position)
-                outcomes.keep(.init(delivery, .parked, status: status, reason: reason.rawValue))
+            guard let wait = retries.wait(afterTry: tryCount, asked: asked, random: random) else {
+                let parked = item.delivery(tryCount: tryCount)
+                queue.answered(item.key, .open(.init(parked, .parked, status: status, reason: reason.rawValue)))
                 return .parked(reason: text)
             }
-            let dueMs = now.ms + Int64(wait / .milliseconds(1))
-            delivery.nextMs = dueMs
-            drop(position)
-            queue.failed(position, retryAtMs: dueMs)
-            outcomes.keep(.init(delivery, .failed, status: status, reason: reason.rawValue))
+            let failed = item.delivery(tryCount: tryCount, nextMs: now.ms + Int64(wait / .milliseconds(1)))
+            queue.answered(
+                item.key, .open(.init(failed, .failed, status: status, reason: reason.rawValue)),
+                .retry(at: now.instant + wait))
             return .retried(reason: text)
         case .unsent:
-            queue.unsent(position, retryAtMs: now.ms + Self.unsentWaitMs)
+            queue.answered(item.key, nil, .putBack(at: now.instant + Self.unsentWait))
             return .unsent
         }
     }
 
     /// Drops an event's content.
     mutating func drop(_ position: Position) {
-        byteCount -= items[position]?.message?.body.count ?? 0
-        items[position]?.message = nil
-    }
-
-    private mutating func finish(_ position: Position) {
-        drop(position)
-        items[position] = nil
-        queue.done(position)
+        byteCount -= queue[position]?.message?.body.count ?? 0
+        queue[position]?.message = nil
     }
 }

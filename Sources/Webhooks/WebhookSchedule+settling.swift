@@ -1,32 +1,59 @@
 // Recording outcomes in batches, and the cursor with them.
 import Domain
+import Workers
+
+/// What is to be recorded of an event.
+enum WebhookOutcome: Sendable {
+    case delivered(WebhookOutcomes.Delivered)
+    /// It gets a row, or has one.
+    case open(WebhookOutcomes.Open)
+    /// The log no longer has it.
+    case removed
+    /// The endpoint is to be disabled. The event stays as it is.
+    case gone
+}
 
 /// Outcomes to record, and the cursor that goes with them.
 package struct WebhookSettlement: Sendable {
     /// Every event up to here is delivered or parked, or has a row after this settlement.
     package let cursor: Cursor
-    let batch: OutcomeBatch
+    let batch: DeliverySettlement<WebhookSchedule.Item>
 
-    package var outcomes: WebhookOutcomes { batch.outcomes }
+    package var outcomes: WebhookOutcomes {
+        var outcomes = WebhookOutcomes()
+        for (position, outcome) in batch.outcomes.sorted(by: { $0.key < $1.key }) {
+            switch outcome {
+            case .delivered(let delivered): outcomes.delivered.append(delivered)
+            case .open(let open): outcomes.open.append(open)
+            case .removed: outcomes.removed.append(position)
+            case .gone: outcomes.isGone = true
+            }
+        }
+        return outcomes
+    }
 }
 
-extension WebhookSchedule {
+extension WebhookSchedule: DeliverySchedule {
+    /// Nothing is claimed: the log is read when its head moves.
+    package mutating func wake() {}
+    package mutating func claimFailed() {}
+
     /// Reports the end of a settlement.
     ///
     /// - Parameter isOurs: whether this claim still has the endpoint; otherwise nothing was recorded.
     package mutating func settled(isOurs: Bool, now: Now) {
         guard let settlement = settling else { return }
         settling = nil
-        settledAt = now.instant
+        queue.settled(settlement.batch, now: now.instant)
         settledCursor = settlement.cursor
         if !isOurs { claimEnded() }
     }
 
     /// Reports that a settlement could not be recorded. It becomes part of the next one.
-    package mutating func settlementFailed() {
-        guard let settlement = settling else { return }
+    package mutating func settlementFailed(_ settlement: WebhookSettlement) {
+        guard settling?.batch.number == settlement.batch.number else { return }
         settling = nil
-        outcomes.restore(settlement.batch)
+        queue.settlementFailed(settlement.batch)
     }
 
     /// Returns what is left to record when nothing is under way any more; nil if nothing can be recorded.
@@ -34,26 +61,23 @@ extension WebhookSchedule {
 
     /// Whether outcomes, or the cursor alone, have waited long enough.
     func isSettleDue(_ now: Now) -> Bool {
-        let wait = now.instant - settledAt
-        if outcomes.isEmpty { return wait >= limits.cursorWaitMax && isIdle && readTo != settledCursor }
-        return outcomes.count >= limits.settleCountMin || wait >= limits.settleWaitMax
+        if queue.outcomeCount > 0 { return queue.isSettleDue(now: now.instant) }
+        return now.instant - queue.settledAt >= limits.cursorWaitMax && isIdle && readTo != settledCursor
     }
 
     /// Takes all outcomes, the events that wait behind failed ones, and the cursor.
     mutating func takeSettlement() -> WebhookSettlement? {
         guard settling == nil, let readTo else { return nil }
-        for waiting in queue.takeWaiting(limit: limits.waitingCountMax) {
-            guard let item = items[waiting.position] else { continue }
-            let delivery = OpenDelivery(
-                position: waiting.position, event: item.event, thread: item.thread, atMs: item.atMs)
-            outcomes.keep(.init(delivery, .waiting))
-            drop(waiting.position)
+        for item in queue.takeWaiting(limit: limits.waitingCountMax) {
+            queue.keep(item.key, .open(.init(item.delivery(), .waiting)))
+            drop(item.key)
         }
+        guard let batch = queue.takeSettlement() else { return nil }
         // The cursor may pass them, because they are recorded with it.
-        queue.stored(outcomes.openPositions)
-        let cursor = Cursor(epoch: readTo.epoch, position: queue.cursor(readTo: readTo.position))
-        let settlement = WebhookSettlement(cursor: cursor, batch: outcomes)
-        outcomes = OutcomeBatch()
+        queue.stored(
+            batch.outcomes.lazy.compactMap { position, outcome in if case .open = outcome { position } else { nil } })
+        let last = queue.firstUnstored.map { Position($0.value - 1) } ?? readTo.position
+        let settlement = WebhookSettlement(cursor: Cursor(epoch: readTo.epoch, position: last), batch: batch)
         settling = settlement
         return settlement
     }

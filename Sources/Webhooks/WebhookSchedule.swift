@@ -1,7 +1,9 @@
 // What a node does next for one endpoint: read the log, send, record. Decisions only: no I/O, and time and chance are
 // parameters. WebhookSchedule+answers.swift has the requests and their answers, WebhookSchedule+settling.swift the
 // outcomes and the cursor.
+import Basics
 import Domain
+import Workers
 
 /// The deliveries to one endpoint, for one claim and one revision of its settings.
 ///
@@ -28,18 +30,7 @@ package struct WebhookSchedule: Sendable {
         package init() {}
     }
 
-    /// The present time by both clocks: pauses and leases are measured by the monotonic one, and the database stores
-    /// the times of retries.
-    package struct Now: Sendable {
-        package var instant: ContinuousClock.Instant
-        /// Milliseconds since 1970.
-        package var ms: Int64
-
-        package init(instant: ContinuousClock.Instant, ms: Int64) {
-            self.instant = instant
-            self.ms = ms
-        }
-    }
+    package typealias Now = DeliveryTime
 
     /// An event of the log for this endpoint.
     package struct Event: Sendable {
@@ -63,8 +54,8 @@ package struct WebhookSchedule: Sendable {
         package var message: WebhookMessage
     }
 
-    /// What the caller does next.
-    package enum Step: Sendable {
+    /// What the caller reads next.
+    package enum Reading: Sendable {
         /// Read the recorded place and the events that wait, and report `opened`.
         case open
         /// Read the log and report `read`, or `stop` if the endpoint has other settings, or the log no longer continues
@@ -73,12 +64,6 @@ package struct WebhookSchedule: Sendable {
         /// Read the event at this position, which is the first one after the cursor, and report `loaded`, or `stop` if
         /// the endpoint has other settings.
         case load(Position, after: Cursor)
-        /// Record this and report `settled` or `settlementFailed`.
-        case settle(WebhookSettlement)
-        /// Ask again after the next wake-up.
-        case wait
-        /// Nothing is under way, and nothing more is to be done by this claim.
-        case end
     }
 
     enum Phase {
@@ -89,22 +74,37 @@ package struct WebhookSchedule: Sendable {
         case over
     }
 
-    /// What is known of an event that is neither delivered nor parked.
-    struct Item {
+    /// An event that is neither delivered nor parked. With order, one event of a thread is under way at a time, and
+    /// events without a thread count as one thread. Without order, every event has a line of its own.
+    struct Item: Deliverable {
+        enum Line: Hashable {
+            case thread(ThreadID?)
+            case event(Position)
+        }
+
+        typealias Outcome = WebhookOutcome
+
+        var key: Position
+        var line: Line
         var event: String
         var thread: ThreadID?
         var atMs: Int64
         /// Nil for an event with a row: it is read from the log again when its time comes.
         var message: WebhookMessage?
+
+        func delivery(tryCount: Int = 0, nextMs: Int64? = nil) -> OpenDelivery {
+            OpenDelivery(position: key, event: event, thread: thread, atMs: atMs, tryCount: tryCount, nextMs: nextMs)
+        }
     }
 
     package let claim: Int64
     let revision: Int
-    let retries: WebhookRetries
+    let isOrdered: Bool
+    let retries: Retries
     let limits: Limits
-    var queue: WebhookQueue
-    var pace: WebhookPace
-    var items: [Position: Item] = [:]
+    /// The log's head, as the node knows it.
+    package var head = Position.start
+    var queue: DeliveryQueue<Item>
     /// Bodies in memory.
     var byteCount = 0
     /// Nil until the place was read from the database.
@@ -115,27 +115,27 @@ package struct WebhookSchedule: Sendable {
     private var isAtEnd = false
     /// Events that count as under way, and whose content is to be read first.
     private(set) var missing: [Position] = []
-    var outcomes = OutcomeBatch()
     /// What the caller is recording now.
     var settling: WebhookSettlement?
     var settledCursor: Cursor?
-    var settledAt: ContinuousClock.Instant
-    private var leaseEnd: ContinuousClock.Instant
     private(set) var phase = Phase.running
 
     /// - Parameter revision: of the endpoint's settings, by which everything of this schedule is read and sent.
     package init(
         claim: Int64, revision: Int, isOrdered: Bool, leaseEnd: ContinuousClock.Instant,
-        retries: WebhookRetries, limits: Limits = Limits(), now: Now
+        retries: Retries, limits: Limits = Limits(), now: Now
     ) {
         self.claim = claim
         self.revision = revision
+        self.isOrdered = isOrdered
         self.retries = retries
         self.limits = limits
-        self.leaseEnd = leaseEnd
-        queue = WebhookQueue(isOrdered: isOrdered)
-        pace = WebhookPace(longestWait: retries.longest)
-        settledAt = now.instant
+        var queueLimits = DeliveryQueue<Item>.Limits()
+        queueLimits.settleCountMin = limits.settleCountMin
+        queueLimits.settleWaitMax = limits.settleWaitMax
+        queue = DeliveryQueue(
+            limits: queueLimits, pace: Pace(.webhook(longestWait: retries.longest)), leaseEnd: leaseEnd,
+            now: now.instant)
     }
 
     package var inFlightCount: Int { queue.inFlightCount }
@@ -158,7 +158,7 @@ package struct WebhookSchedule: Sendable {
             stop()
             return false
         }
-        self.leaseEnd = leaseEnd
+        queue.leaseEnd = leaseEnd
         return phase == .running
     }
 
@@ -170,23 +170,29 @@ package struct WebhookSchedule: Sendable {
         if phase == .running { leave(.stopping) }
     }
 
+    /// As `stop`, because the node stops.
+    package mutating func close() {
+        stop()
+        queue.close()
+    }
+
     private mutating func leave(_ next: Phase) {
         phase = next
         // They were not sent yet.
-        for position in missing { queue.unsent(position, retryAtMs: 0) }
+        for position in missing { queue.answered(position, nil, .putBack()) }
         missing = []
     }
 
     // MARK: Reading
 
     /// Reports the recorded place, and the events that failed or wait behind failed ones.
-    package mutating func opened(at cursor: Cursor, waiting: [OpenDelivery]) {
+    package mutating func opened(at cursor: Cursor, waiting: [OpenDelivery], now: Now) {
         guard readTo == nil else { return }
         for delivery in waiting {
-            items[delivery.position] = Item(event: delivery.event, thread: delivery.thread, atMs: delivery.atMs)
+            let dueAt = delivery.nextMs.map { now.instant + .milliseconds($0 - now.ms) }
             queue.add(
-                delivery.position, thread: delivery.thread, tryCount: delivery.tryCount, dueMs: delivery.nextMs,
-                isStored: true)
+                item(delivery.position, delivery.event, delivery.thread, atMs: delivery.atMs),
+                tryCount: delivery.tryCount, dueAt: dueAt, isStored: true)
         }
         readTo = cursor
         settledCursor = cursor
@@ -198,11 +204,9 @@ package struct WebhookSchedule: Sendable {
     ///   - next: up to where the log was read.
     ///   - end: the log's end in the same snapshot.
     package mutating func read(_ events: [Event], next: Cursor, end: Position) {
-        for event in events where items[event.position] == nil {
-            items[event.position] = Item(
-                event: event.message.id, thread: event.thread, atMs: event.atMs, message: event.message)
+        for event in events where queue[event.position] == nil {
             byteCount += event.message.body.count
-            queue.add(event.position, thread: event.thread)
+            queue.add(item(event.position, event.message.id, event.thread, atMs: event.atMs, event.message))
         }
         readTo = next
         hasMore = next.position < end
@@ -214,20 +218,18 @@ package struct WebhookSchedule: Sendable {
     /// - Parameter message: what the log has at this position; nil if it has nothing there any more.
     /// - Returns: the request to begin, or that the event is lost.
     package mutating func loaded(_ position: Position, _ message: WebhookMessage?, now: Now) -> Loaded {
-        guard let index = missing.firstIndex(of: position), let item = items[position] else { return .putBack }
+        guard let index = missing.firstIndex(of: position), let item = queue[position] else { return .putBack }
         missing.remove(at: index)
         guard let message, message.id == item.event else {
-            items[position] = nil
-            queue.done(position)
-            outcomes.remove(position)
+            queue.answered(position, .removed)
             return .lost
         }
-        guard maySend(now), pace.room(inFlightCount: queue.inFlightCount - 1, now: now.instant) > 0 else {
+        guard maySend(now), queue.pace.room(inFlightCount: queue.inFlightCount - 1, now: now.instant) > 0 else {
             // The content is read once more, because it may be deleted until then.
-            queue.unsent(position, retryAtMs: now.ms)
+            queue.answered(position, nil, .putBack(at: now.instant))
             return .putBack
         }
-        items[position]?.message = message
+        queue[position]?.message = message
         byteCount += message.body.count
         return .send(Sending(position: position, message: message))
     }
@@ -245,51 +247,51 @@ package struct WebhookSchedule: Sendable {
     /// Returns the requests that may begin now. They count as under way until they are answered.
     package mutating func sends(now: Now) -> [Sending] {
         guard maySend(now) else { return [] }
-        var room = pace.room(inFlightCount: queue.inFlightCount, now: now.instant)
-        var sends: [Sending] = []
-        while room > 0, let position = queue.next(nowMs: now.ms) {
-            room -= 1
-            if let message = items[position]?.message {
-                sends.append(Sending(position: position, message: message))
-            } else {
-                missing.append(position)
-            }
+        return queue.sends(now: now.instant).compactMap { item in
+            if let message = item.message { return Sending(position: item.key, message: message) }
+            missing.append(item.key)
+            return nil
         }
-        return sends
     }
 
     /// Returns what to do next. `sends` comes first.
-    ///
-    /// - Parameter head: the log's head, as the node knows it.
-    package mutating func step(head: Position, now: Now) -> Step {
+    package mutating func step(now: Now) -> DeliveryStep<Reading, WebhookSettlement> {
         guard phase != .over else { return .end }
-        guard let readTo else { return phase == .running ? .open : .end }
+        guard let readTo else { return phase == .running ? .claim(.open) : .end }
         if isSettleDue(now), let settlement = takeSettlement() { return .settle(settlement) }
         if let position = missing.first {
-            return .load(position, after: Cursor(epoch: readTo.epoch, position: Position(position.value - 1)))
+            return .claim(.load(position, after: Cursor(epoch: readTo.epoch, position: Position(position.value - 1))))
         }
-        if isToRead(head: head, after: readTo) { return .read(after: readTo) }
-        if isIdle, !outcomes.isEmpty, let settlement = takeSettlement() { return .settle(settlement) }
+        if isToRead(after: readTo) { return .claim(.read(after: readTo)) }
+        if queue.maySettleRest, let settlement = takeSettlement() { return .settle(settlement) }
         isAtEnd = false
-        return phase == .stopping && isIdle ? .end : .wait
+        return phase == .stopping && isIdle && settling == nil ? .end : .wait
     }
 
     /// Events of the log after the cursor that are neither delivered nor parked, and the age of the oldest known one.
-    package func lag(head: Position, nowMs: Int64) -> (eventCount: Int, seconds: Double) {
+    package func lag(nowMs: Int64) -> (eventCount: Int, seconds: Double) {
         let unread = readTo.map { max(0, head.value - $0.position.value) } ?? 0
-        let oldest = items.values.lazy.map(\.atMs).min()
+        let oldest = queue.items.lazy.map(\.atMs).min()
         return (Int(unread) + queue.count, oldest.map { Double(max(0, nowMs - $0)) / 1_000 } ?? 0)
     }
 
     /// Whether there is room for more of the log than half of what may be read ahead.
     var hasRoomToRead: Bool { hasMore && aheadCount < limits.aheadCountMax / 2 }
 
-    private func maySend(_ now: Now) -> Bool { phase == .running && now.instant < leaseEnd }
+    private func maySend(_ now: Now) -> Bool { phase == .running && queue.leaseEnd.map { now.instant < $0 } ?? true }
 
     private var aheadCount: Int { queue.count - queue.storedCount }
 
-    private func isToRead(head: Position, after cursor: Cursor) -> Bool {
+    private func isToRead(after cursor: Cursor) -> Bool {
         phase == .running && !isAtEnd && (hasMore || head > cursor.position) && aheadCount < limits.aheadCountMax
             && queue.storedCount < limits.openCountMax && byteCount < limits.aheadByteCountMax
+    }
+
+    private func item(
+        _ position: Position, _ event: String, _ thread: ThreadID?, atMs: Int64, _ message: WebhookMessage? = nil
+    ) -> Item {
+        Item(
+            key: position, line: isOrdered ? .thread(thread) : .event(position), event: event, thread: thread,
+            atMs: atMs, message: message)
     }
 }

@@ -19,7 +19,8 @@ package struct Worker: Sendable {
     package let failures: Counter
     private let operation: String
     private let interval: Duration
-    private let retryAfter: Duration
+    /// Between a failure and the next try.
+    package let retryAfter: Duration
     private let log: RateLimitedLog
 
     /// - Parameters:
@@ -67,10 +68,15 @@ package struct Worker: Sendable {
             // The task's own state decides. A call that the cancellation cut short may fail with another error, and a
             // library may throw CancellationError for reasons of its own, which must not end the node.
             if Task.isCancelled { throw CancellationError() }
-            failures.add()
-            log.warning("\(operation) failed; retrying in \(retryAfter.shortText)", reason: "\(error)")
+            failed(error)
             return nil
         }
+    }
+
+    /// Counts and logs a failure of a call that the caller retries.
+    package func failed(_ error: any Error) {
+        failures.add()
+        log.warning("\(operation) failed; retrying in \(retryAfter.shortText)", reason: "\(error)")
     }
 }
 

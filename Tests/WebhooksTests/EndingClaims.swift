@@ -85,6 +85,19 @@ struct EndingClaims {
         #expect(endpoint.stepName() == "end" && endpoint.schedule.isOurs)
     }
 
+    @Test("does not end before its last outcomes are recorded")
+    func recordingLast() {
+        var endpoint = TestedEndpoint()
+        endpoint.begin([(1, a)])
+        _ = endpoint.sends()
+        endpoint.schedule.stop()
+        endpoint.answer(1)
+        guard let settlement = endpoint.settlement() else { return }
+        #expect(endpoint.stepName() == "wait")
+        endpoint.schedule.settlementFailed(settlement)
+        #expect(endpoint.settle() == "cursor 1: delivered 1" && endpoint.stepName() == "end")
+    }
+
     @Test("does not wait for an event whose content was to be read")
     func stopBeforeLoading() {
         var endpoint = TestedEndpoint(retries: [1])

@@ -85,9 +85,9 @@ private struct History {
             node?.head = head
             for position in node?.sends() ?? [] { send(position) }
             switch node?.step() {
-            case .open: open()
-            case .read(let after): read(after: after.position.value)
-            case .load(let position, let after):
+            case .claim(.open): open()
+            case .claim(.read(let after)): read(after: after.position.value)
+            case .claim(.load(let position, let after)):
                 #expect(after.position.value == position.value - 1)
                 load(position.value)
             case .settle(let settlement): settle(settlement, isLost: failing && random.chance(6))
@@ -191,7 +191,7 @@ private struct History {
 
     private mutating func settle(_ settlement: WebhookSettlement, isLost: Bool) {
         guard !isLost else {
-            node?.schedule.settlementFailed()
+            node?.schedule.settlementFailed(settlement)
             return
         }
         let isOurs = node?.schedule.claim == claim

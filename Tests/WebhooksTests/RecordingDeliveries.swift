@@ -134,7 +134,8 @@ struct RecordingDeliveries {
         _ = endpoint.sends()
         endpoint.answer(1)
         endpoint.timeMs = 250
-        #expect(endpoint.settlement().map(TestedEndpoint.words) == "cursor 1: delivered 1")
+        guard let settlement = endpoint.settlement() else { return }
+        #expect(TestedEndpoint.words(settlement) == "cursor 1: delivered 1")
         endpoint.answer(2)
         endpoint.answer(3)
         endpoint.timeMs = 9_000
@@ -144,7 +145,7 @@ struct RecordingDeliveries {
         #expect(endpoint.stepName() == "wait")
         // A second report changes nothing.
         endpoint.schedule.settled(isOurs: false, now: endpoint.now)
-        endpoint.schedule.settlementFailed()
+        endpoint.schedule.settlementFailed(settlement)
         #expect(endpoint.schedule.isOurs && endpoint.stepName() == "wait")
     }
 
@@ -156,11 +157,12 @@ struct RecordingDeliveries {
         endpoint.fail(1)
         endpoint.answer(2)
         endpoint.timeMs = 250
-        #expect(endpoint.settlement().map(TestedEndpoint.words) == "cursor 2: delivered 2, failed 1")
+        guard let first = endpoint.settlement() else { return }
+        #expect(TestedEndpoint.words(first) == "cursor 2: delivered 2, failed 1")
         endpoint.timeMs = 1_000
         #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0" && endpoint.load(1) == "send 1")
         endpoint.answer(1)
-        endpoint.schedule.settlementFailed()
+        endpoint.schedule.settlementFailed(first)
         #expect(endpoint.settle() == "cursor 2: delivered 1, delivered 2")
         endpoint.answer(3)
         #expect(endpoint.settle() == "cursor 3: delivered 3")
@@ -173,13 +175,15 @@ struct RecordingDeliveries {
         _ = endpoint.sends()
         for position in [Int64(1), 2] { endpoint.fail(position) }
         endpoint.timeMs = 1_000
-        #expect(endpoint.settlement().map(TestedEndpoint.words) == "cursor 2: failed 1, failed 2")
-        endpoint.schedule.settlementFailed()
+        guard let first = endpoint.settlement() else { return }
+        #expect(TestedEndpoint.words(first) == "cursor 2: failed 1, failed 2")
+        endpoint.schedule.settlementFailed(first)
         #expect(endpoint.sends() == [] && endpoint.settle() == "cursor 2: failed 1, failed 2")
         #expect(endpoint.stepName() == "load 1 after 0" && endpoint.load(1, isKept: false) == "lost")
         endpoint.answer(3, .gone)
-        #expect(endpoint.settlement().map(TestedEndpoint.words) == "cursor 2: removed 1, gone")
-        endpoint.schedule.settlementFailed()
+        guard let second = endpoint.settlement() else { return }
+        #expect(TestedEndpoint.words(second) == "cursor 2: removed 1, gone")
+        endpoint.schedule.settlementFailed(second)
         #expect(endpoint.settle() == "cursor 2: removed 1, gone")
     }
 

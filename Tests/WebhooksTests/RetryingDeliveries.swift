@@ -1,4 +1,5 @@
 // When failed deliveries are retried, and how an endpoint that asks for less gets less. The test sets clock and chance.
+import Basics
 import Domain
 import Outbound
 import Testing
@@ -11,7 +12,7 @@ struct RetryingDeliveries {
 
     @Test("follows the schedule with a tenth of jitter, and then parks")
     func schedule() {
-        let retries = WebhookRetries()
+        let retries = Retries.webhook()
         let seconds = [5.0, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
         for (number, planned) in seconds.enumerated() {
             for (random, factor) in [(0.0, 0.9), (0.5, 1), (1, 1.1)] {
@@ -20,12 +21,12 @@ struct RetryingDeliveries {
             }
         }
         #expect(retries.wait(afterTry: 10, asked: nil, random: 0.5) == nil && retries.tryCountMax == 10)
-        #expect(WebhookRetries(seconds: [1]).wait(afterTry: 2, asked: .seconds(9), random: 0) == nil)
+        #expect(Retries.webhook(seconds: [1]).wait(afterTry: 2, asked: .seconds(9), random: 0) == nil)
     }
 
     @Test("waits as long as the endpoint asks, but not for more than an hour longer than planned")
     func asked() {
-        let retries = WebhookRetries(seconds: [5])
+        let retries = Retries.webhook(seconds: [5])
         #expect(retries.wait(afterTry: 1, asked: .seconds(60), random: 0.5) == .seconds(60))
         #expect(retries.wait(afterTry: 1, asked: .seconds(1), random: 0.5) == .seconds(5))
         #expect(retries.wait(afterTry: 1, asked: .seconds(86_400), random: 0.5) == .seconds(3_600))
@@ -33,9 +34,9 @@ struct RetryingDeliveries {
 
     @Test("allows 32 requests at once, after a slow answer one, and doubles with each acceptance")
     func window() {
-        var pace = WebhookPace(longestWait: .seconds(86_400))
+        var pace = Pace(.webhook(longestWait: .seconds(86_400)))
         #expect(pace.room(inFlightCount: 0, now: start) == 32 && pace.room(inFlightCount: 32, now: start) == 0)
-        pace.slow(asked: nil, now: start)
+        pace.failed(now: start)
         #expect(pace.room(inFlightCount: 0, now: at(0.9)) == 0 && pace.room(inFlightCount: 0, now: at(1)) == 1)
         #expect(pace.isSlowed)
         // A request that was under way when the endpoint asked for less.
@@ -51,10 +52,10 @@ struct RetryingDeliveries {
     @Test("pauses for longer and longer, at most as long as the longest planned wait")
     func pauses() {
         func pauses(longestWait: Double, _ count: Int) -> [Double] {
-            var pace = WebhookPace(longestWait: .seconds(longestWait))
+            var pace = Pace(.webhook(longestWait: .seconds(longestWait)))
             var now = 0.0
             return (0..<count).map { _ in
-                pace.slow(asked: nil, now: at(now))
+                pace.failed(now: at(now))
                 let began = now
                 while pace.room(inFlightCount: 0, now: at(now)) == 0 { now += 0.5 }
                 return now - began
@@ -67,13 +68,13 @@ struct RetryingDeliveries {
 
     @Test("counts requests that fail together as one failure, and takes the longest Retry-After")
     func together() {
-        var pace = WebhookPace(longestWait: .seconds(100))
-        for _ in 0..<10 { pace.slow(asked: nil, now: start) }
+        var pace = Pace(.webhook(longestWait: .seconds(100)))
+        for _ in 0..<10 { pace.failed(now: start) }
         #expect(pace.room(inFlightCount: 0, now: at(1)) == 1)
-        pace.slow(asked: .seconds(30), now: at(1))
-        pace.slow(asked: .seconds(10), now: at(2))
+        pace.failed(asked: .seconds(30), now: at(1))
+        pace.failed(asked: .seconds(10), now: at(2))
         #expect(pace.room(inFlightCount: 0, now: at(30.9)) == 0 && pace.room(inFlightCount: 0, now: at(31)) == 1)
-        pace.slow(asked: .seconds(100_000), now: at(31))
+        pace.failed(asked: .seconds(100_000), now: at(31))
         #expect(pace.room(inFlightCount: 0, now: at(31 + 3_600)) == 1)
     }
 

@@ -278,11 +278,12 @@ struct SchedulingRequests {
         endpoint.head = 10
         endpoint.open(at: 3)
         endpoint.read([(4, a), (6, b)], next: 7, end: 10)
-        let lag = endpoint.schedule.lag(head: Position(10), nowMs: TestedEndpoint.wallMs(2_500))
+        endpoint.timeMs = 2_500
+        let lag = endpoint.lag(head: 10)
         #expect(lag.eventCount == 5 && lag.seconds == 2.5)
         _ = endpoint.sends()
         for position in [Int64(4), 6] { endpoint.answer(position) }
-        let later = endpoint.schedule.lag(head: Position(7), nowMs: TestedEndpoint.wallMs(2_500))
+        let later = endpoint.lag(head: 7)
         #expect(later.eventCount == 0 && later.seconds == 0)
     }
 }

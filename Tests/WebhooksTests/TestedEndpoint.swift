@@ -1,6 +1,8 @@
 // The schedule of one endpoint with a clock that the test sets.
+import Basics
 import Domain
 import Webhooks
+import Workers
 
 struct TestedEndpoint {
     /// The wall clock and the monotonic clock differ, as they do on a machine.
@@ -25,7 +27,7 @@ struct TestedEndpoint {
         self.timeMs = timeMs
         schedule = WebhookSchedule(
             claim: claim, revision: 1, isOrdered: isOrdered, leaseEnd: Self.instant(timeMs + leaseMs),
-            retries: WebhookRetries(seconds: retries), limits: limits, now: Self.now(timeMs))
+            retries: .webhook(seconds: retries), limits: limits, now: Self.now(timeMs))
     }
 
     static func instant(_ timeMs: Int64) -> ContinuousClock.Instant { start + .milliseconds(timeMs) }
@@ -45,7 +47,7 @@ struct TestedEndpoint {
 
     mutating func open(at position: Int64 = 0, waiting: [OpenDelivery] = []) {
         head = max(head, position)
-        schedule.opened(at: Cursor(epoch: 0, position: Position(position)), waiting: waiting)
+        schedule.opened(at: Cursor(epoch: 0, position: Position(position)), waiting: waiting, now: now)
     }
 
     /// Opens at the beginning of a log that has these events, and reads them all.
@@ -103,14 +105,23 @@ struct TestedEndpoint {
     /// The events whose requests begin now.
     mutating func sends() -> [Int64] { schedule.sends(now: now).map(\.position.value) }
 
-    mutating func step() -> WebhookSchedule.Step { schedule.step(head: Position(head), now: now) }
+    mutating func step() -> DeliveryStep<WebhookSchedule.Reading, WebhookSettlement> {
+        schedule.head = Position(head)
+        return schedule.step(now: now)
+    }
+
+    /// What the endpoint has not received, with a head of the log.
+    mutating func lag(head: Int64) -> (eventCount: Int, seconds: Double) {
+        schedule.head = Position(head)
+        return schedule.lag(nowMs: Self.wallMs(timeMs))
+    }
 
     /// The next step in words.
     mutating func stepName() -> String {
         switch step() {
-        case .open: "open"
-        case .read(let cursor): "read after \(cursor.position.value)"
-        case .load(let position, let cursor): "load \(position.value) after \(cursor.position.value)"
+        case .claim(.open): "open"
+        case .claim(.read(let cursor)): "read after \(cursor.position.value)"
+        case .claim(.load(let position, let cursor)): "load \(position.value) after \(cursor.position.value)"
         case .settle: "settle"
         case .wait: "wait"
         case .end: "end"

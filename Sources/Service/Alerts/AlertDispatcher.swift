@@ -70,12 +70,6 @@ struct AlertDispatcher: Sendable {
         try await withThrowingDiscardingTaskGroup { group in
             for lane in lanes { group.addTask { await lane.run(closeMax: Self.closeMax) } }
             group.addTask {
-                while !lanes.isEmpty {
-                    wake()
-                    try await Ticker.sleep(Self.interval)
-                }
-            }
-            group.addTask {
                 try await worker("measuring the queue of alerts", every: Self.queueInterval).run {
                     try await measureQueues()
                     return .idle

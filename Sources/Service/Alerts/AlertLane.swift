@@ -1,5 +1,6 @@
-// One platform's alerts, sent by this node: claiming them, and the end of the lane. AlertLane+sending.swift sends what
-// was claimed, AlertLane+settling.swift records the outcomes.
+// One platform's alerts, sent by this node: claiming them and recording the outcomes. AlertLane+sending.swift has the
+// requests and what their answers mean.
+import Basics
 import Domain
 import Log
 import Logging
@@ -19,34 +20,22 @@ final class AlertLane: Sendable {
         /// The most alerts of one claim. A claim costs the same for few alerts as for many, so the lane waits until it
         /// has room for half of this.
         var claimMax = 128
-        /// Outcomes that are written without waiting for more.
-        var settleMin = 64
+        /// Outcomes of one call, so that it is short.
+        var settleMax = 256
         /// The length of a claim: what a transfer and writing its outcome may take, with a margin for a busy machine.
         var leaseSeconds = 60
         /// Alerts that wait longer are dropped.
         var lifeSeconds: Int
     }
 
-    /// The state that the task and the callbacks share. Decisions are made under the lock; their effects follow after
-    /// it.
+    /// What the callbacks report to the lane's task, and the pace of each service.
     struct State {
         var pace: PushPace
-        /// Outcomes to write.
-        var settlements: [PushSettlement] = []
-        var isSettling = false
-        /// Whether the last write of outcomes failed. The next tick retries it.
-        var isStuck = false
-        /// Whether alerts may be due.
-        var isDue = false
         var refusedToken: ProviderToken?
         var hasAccepted = false
-        var isClosing = false
-        /// Ended passes over what is due and what is to be recorded. Tests wait for passes.
-        var passCount = 0
-        var ended: CheckedContinuation<Void, Never>?
     }
 
-    /// Between two passes while there is little to claim or to record.
+    /// Between two passes while alerts are under way, so that few calls record many outcomes.
     private static let pause = Duration.milliseconds(25)
 
     let platform: PushPlatform
@@ -57,8 +46,8 @@ final class AlertLane: Sendable {
     let metrics: AlertMetrics.Lane
     let log: RateLimitedLog
     let state: Mutex<State>
-    private let worker: Worker
-    private let wakeUps = WakeUps()
+    let loop: DeliveryLoop<DeliveryQueue<AlertDelivery>>
+    let tokens: ProviderTokens
 
     init(
         _ platform: PushPlatform, _ sender: AlertSender, store: Store, outbound: Outbound, limits: Limits,
@@ -73,107 +62,88 @@ final class AlertLane: Sendable {
         var logger = logger
         logger[metadataKey: "platform"] = "\(platform.rawValue)"
         log = RateLimitedLog(logger)
-        worker = Worker(
-            "sending alerts", retryAfter: AlertDispatcher.interval, failures: metrics.failures, logger: logger)
-        state = Mutex(
-            State(
-                pace: PushPace(
-                    inFlightMax: limits.inFlightMax,
-                    originInFlightMax: min(sender.originInFlightMax, limits.inFlightMax))))
+        tokens = ProviderTokens(sender, store: store, outbound: outbound)
+        state = Mutex(State(pace: PushPace(originInFlightMax: min(sender.originInFlightMax, limits.inFlightMax))))
+        let queue = DeliveryQueue<AlertDelivery>(
+            limits: limits.ofQueue, pace: Pace(.alerts(inFlightMax: limits.inFlightMax)), now: .now)
+        let interval = AlertDispatcher.interval
+        loop = DeliveryLoop(
+            queue,
+            claiming: Worker("sending alerts", retryAfter: interval, failures: metrics.failures, logger: logger),
+            recording: Worker(
+                "recording the outcomes of alerts", retryAfter: interval, failures: metrics.failures, logger: logger),
+            every: interval, pause: Self.pause, clock: .system)
     }
-
-    var passCount: Int { state.withLock { $0.passCount } }
 
     /// Makes the lane look for due alerts. From any thread.
-    @Sendable func wake() {
-        state.withLock { state in
-            state.isDue = true
-            // A tick has passed since the write failed.
-            state.isStuck = false
-        }
-        wakeUps.wake()
-    }
+    @Sendable func wake() { loop.wake() }
 
     /// Runs until cancelled. Alerts under way then have `closeMax` to arrive, and their outcomes are recorded.
     func run(closeMax: Duration) async {
-        var tokens = ProviderTokens(sender, store: store, outbound: outbound)
-        for await _ in wakeUps {
-            do {
-                _ = try await worker.attempt { try await work(&tokens) }
-            } catch {
-                break
-            }
-            state.withLock { $0.passCount += 1 }
-        }
-        outbound.close(within: closeMax)
-        state.withLock { $0.isClosing = true }
-        settleNext()
-        await withCheckedContinuation { continuation in
-            let isDone = state.withLock { state in
-                if !state.isIdle { state.ended = continuation }
-                return state.isIdle
-            }
-            if isDone { continuation.resume() }
-        }
+        await loop.run(
+            send: .together { [self] alerts in outbound.begin(alerts.map(job)) },
+            claim: { [self] limit in try await claim(limit) },
+            settle: { [self] settlement in
+                metrics.forgotten.add(try await store.settleAlerts(Array(settlement.outcomes.values)))
+                loop.update { $0.settled(settlement, now: .now) }
+            },
+            close: { [outbound] in outbound.close(within: closeMax) })
     }
 
-    /// Claims and sends until nothing is under way or left to record, and nothing is due or may be sent.
-    private func work(_ tokens: inout ProviderTokens) async throws {
-        while true {
-            try await handleTokenAnswers(&tokens)
-            settleNext()
-            if try await claim(&tokens) { continue }
-            if state.withLock({ $0.isIdle && (!$0.isDue || $0.pace.room(now: .now) <= 0) }) { return }
-            try await Task.sleep(for: Self.pause)
-        }
-    }
-
-    /// Claims alerts and sends them. Returns whether more may be due at once.
-    private func claim(_ tokens: inout ProviderTokens) async throws -> Bool {
-        let limit = state.withLock { state in
-            let room = min(state.pace.room(now: .now), limits.claimMax)
-            guard state.isDue, room >= limits.claimMax / 2 || state.pace.isHalted else { return 0 }
-            if room > 0 { state.isDue = false }
-            return room
-        }
-        guard limit > 0 else { return false }
+    /// Claims alerts, and prepares those that may be sent now.
+    private func claim(_ limit: Int) async throws {
+        try await handleTokenAnswers()
         let claim = try await store.claimAlerts(
             platform, limit: limit, leaseSeconds: limits.leaseSeconds, lifeSeconds: limits.lifeSeconds)
         for (reason, count) in claim.suppressed { metrics.suppress(reason, count) }
-        let sentCount = claim.alerts.isEmpty ? 0 : try await send(claim.alerts, &tokens)
+        let prepared = claim.alerts.isEmpty ? Prepared() : await prepare(claim.alerts)
         // If none of them may be sent now, the next ones would be deferred, too. The next tick is soon enough.
-        let hasMore = claim.alerts.count + claim.suppressed.count == limit && (sentCount > 0 || claim.alerts.isEmpty)
-        if hasMore || !claim.suppressed.isEmpty { state.withLock { $0.isDue = true } }
-        return hasMore
+        let hasMore =
+            claim.alerts.count + claim.suppressed.count == limit
+            && (prepared.deferredCount < claim.alerts.count || claim.alerts.isEmpty)
+        loop.update { queue in
+            for alert in prepared.alerts { queue.add(alert) }
+            for settlement in prepared.settlements { queue.keep(AlertDelivery.Key(settlement.claimed), settlement) }
+            if hasMore || !claim.suppressed.isEmpty { queue.wake() }
+        }
     }
 
     /// Handles what the service answered to the node's provider token.
-    private func handleTokenAnswers(_ tokens: inout ProviderTokens) async throws {
+    private func handleTokenAnswers() async throws {
         let (refused, hasAccepted) = state.withLock { state in
             defer { (state.refusedToken, state.hasAccepted) = (nil, false) }
             return (state.refusedToken, state.hasAccepted)
         }
-        if hasAccepted { tokens.accepted() }
+        if hasAccepted { await tokens.accepted() }
         if let refused, try await tokens.refuse(refused) { halt("token_refused") }
     }
 
     /// Sends nothing more until an operator has corrected something. One alert a minute checks whether that has
     /// happened.
     func halt(_ reason: String) {
-        state.withLock { $0.pace.halt(now: .now) }
+        loop.update { $0.pace.failed(now: .now) }
         metrics.isHalted.store(true, ordering: .relaxed)
         log.error("no alerts are sent until the settings are corrected", reason: reason)
     }
 
     /// Ends a halt, if there is one: the service has accepted an alert.
     func resume() {
-        guard
-            state.withLock({ state in
-                defer { state.pace.resume() }
-                return state.pace.isHalted
-            })
-        else { return }
+        let wasHalted = loop.update { queue in
+            defer { queue.pace.accepted(now: .now) }
+            return queue.pace.isSlowed
+        }
+        guard wasHalted else { return }
         metrics.isHalted.store(false, ordering: .relaxed)
         log.info("alerts are sent again")
+    }
+}
+
+extension AlertLane.Limits {
+    fileprivate var ofQueue: DeliveryQueue<AlertDelivery>.Limits {
+        var limits = DeliveryQueue<AlertDelivery>.Limits()
+        limits.claimCountMin = claimMax / 2
+        limits.claimCountMax = claimMax
+        limits.settleCountMax = settleMax
+        return limits
     }
 }

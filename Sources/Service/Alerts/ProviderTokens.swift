@@ -14,8 +14,8 @@ enum PushTokenFailure: Error {
     case halt(reason: String)
 }
 
-/// The provider tokens of one lane. Not shared between tasks.
-struct ProviderTokens {
+/// The provider tokens of one lane.
+actor ProviderTokens {
     /// How long no other node makes a token: longer than a request for one may take.
     private static let leaseSeconds = 30
     /// Between reads of the database for a newer token.
@@ -38,7 +38,7 @@ struct ProviderTokens {
     /// Returns the valid token, or an empty one where none is needed. Costs one call of the database a minute.
     ///
     /// - Throws: `PushTokenFailure`, and what the database answers.
-    mutating func token() async throws -> ProviderToken {
+    func token() async throws -> ProviderToken {
         guard let name = sender.tokenName else { return ProviderToken(text: "", renewAt: .max) }
         if let current, ContinuousClock.now < current.until { return current.token }
         let found = try await store.token(named: name, leaseSeconds: Self.leaseSeconds)
@@ -63,7 +63,7 @@ struct ProviderTokens {
     /// Handles a token that the service refused. The next call of `token` returns another one, or throws.
     ///
     /// - Returns: whether it was the second in a row, so that another token won't help.
-    mutating func refuse(_ token: ProviderToken) async throws -> Bool {
+    func refuse(_ token: ProviderToken) async throws -> Bool {
         guard let name = sender.tokenName, current?.token.text == token.text else { return false }
         let isSecond = refused != nil
         current = nil
@@ -74,7 +74,7 @@ struct ProviderTokens {
     }
 
     /// Handles a token that the service accepted.
-    mutating func accepted() { refused = nil }
+    func accepted() { refused = nil }
 
     private func make(_ name: String) async throws -> ProviderToken {
         let token: ProviderToken

@@ -11,7 +11,7 @@ import Webhooks
 import Workers
 
 /// Runs on every node. A node claims each run by a lease, so nodes share the work and finish what a dead node started.
-/// The address may get a message twice, the thread gets one reply. `CommandSchedule` decides; this type performs.
+/// The address may get a message twice, the thread gets one reply.
 final class CommandWorker: Sendable {
     /// How long requests under way may continue while the node stops.
     private static let closeMax = Duration.seconds(2)
@@ -20,80 +20,77 @@ final class CommandWorker: Sendable {
     private let limits: Limits
     private let metrics: CommandMetrics
     private let clients: CommandClients
-    private let schedule = Mutex(CommandSchedule<CommandRunKey>())
-    private let searching: Worker
-    private let recording: Worker
+    private let loop: DeliveryLoop<DeliveryQueue<CommandRun>>
     private let log: RateLimitedLog
-    private let wakeUps = WakeUps()
 
     init(_ settings: Settings, store: Store, metrics: CommandMetrics, logger: Logger) {
         self.store = store
         self.metrics = metrics
         limits = settings.limits
         clients = CommandClients(settings)
-        searching = Worker(
-            "looking for commands", retryAfter: Ticker.interval, failures: metrics.failures, logger: logger)
-        recording = Worker("recording the answer of a command", failures: metrics.failures, logger: logger)
         log = RateLimitedLog(logger)
+        var queueLimits = DeliveryQueue<CommandRun>.Limits()
+        queueLimits.heldCountMax = CommandLimits.nodeRunningCountMax
+        // Each reply is posted as soon as it is there.
+        queueLimits.settleCountMax = 1
+        queueLimits.settlementCountMax = CommandLimits.nodeRunningCountMax
+        loop = DeliveryLoop(
+            DeliveryQueue(limits: queueLimits, now: .now),
+            claiming: Worker(
+                "looking for commands", retryAfter: Ticker.interval, failures: metrics.failures, logger: logger),
+            recording: Worker("recording the answer of a command", failures: metrics.failures, logger: logger),
+            every: Ticker.interval, clock: .system)
     }
 
     /// Runs until cancelled. Requests under way then have two seconds to end.
-    @Sendable func run() async throws {
-        try await withTaskCancellationHandler {
-            try await withThrowingDiscardingTaskGroup { group in
-                group.addTask { [wakeUps] in
-                    while true {
-                        wakeUps.wake()
-                        try await Ticker.sleep()
-                    }
-                }
-                for await _ in wakeUps {
-                    for run in try await claim() {
-                        group.addTask { await self.answer(run) }
-                    }
-                }
-            }
-        } onCancel: {
-            schedule.withLock { $0.close() }
-            clients.close(within: Self.closeMax)
+    @Sendable func run() async {
+        await loop.run(
+            send: .each { [self] run in
+                let verdict = await verdict(on: run)
+                let settlement = CommandSettlement(
+                    verdict, of: run.word, tryCount: run.tryCount, isClosing: loop.update { $0.isClosing })
+                report(settlement, of: run)
+                loop.answer(run.key, CommandAnswered(run, settlement))
+            },
+            claim: { [self] limit in try await claim(limit) },
+            settle: { [self] settlement in try await settle(settlement) },
+            close: { [clients] in clients.close(within: Self.closeMax) })
+    }
+
+    private func claim(_ limit: Int) async throws {
+        let runs = try await store.stepCommands(limit: limit)
+        // A refused run gets a reply without a request.
+        let refused = runs.compactMap { run in
+            run.refusal.map { CommandAnswered(run, CommandSettlement(CommandFailure($0), of: run.word)) }
+        }
+        for answered in refused { report(answered.settlement, of: answered.run) }
+        change { queue in
+            for run in runs where run.refusal == nil { queue.add(run) }
+            for answered in refused { queue.keep(answered.run.key, answered) }
+            if runs.count == limit { queue.wake() }
         }
     }
 
-    /// Claims as many runs as there is room for. After a failure the next tick repeats the call.
-    private func claim() async throws -> [(run: CommandRun, settlement: CommandSettlement?)] {
-        let room = schedule.withLock { $0.room }
-        guard room > 0 else { return [] }
-        let runs = try await searching.attempt { try await store.stepCommands(limit: room) } ?? []
-        return schedule.withLock { schedule in
-            defer { metrics.running.store(schedule.count, ordering: .relaxed) }
-            return runs.map { ($0, schedule.claimed(.init($0))) }
-        }
-    }
-
-    /// Performs one try, and records its outcome.
-    private func answer(_ claimed: (run: CommandRun, settlement: CommandSettlement?)) async {
-        let run = claimed.run
-        var settlement = claimed.settlement
-        if settlement == nil {
-            let verdict = await verdict(on: run)
-            settlement = schedule.withLock { $0.answered(run.key, verdict) }
-        }
-        guard let settlement else { return }
-        report(settlement, of: run)
-        // Nil if cancelled: the node stops. Another node claims the run when the lease ends.
-        let isRecorded = try? await recording.retry { try await record(settlement.change, of: run) }
-        let outcome = schedule.withLock { schedule in
-            defer { metrics.running.store(schedule.count, ordering: .relaxed) }
-            return schedule.settled(run.key, isRecorded: isRecorded ?? false)
-        }
-        if let outcome {
+    /// Records outcomes. A run whose claim was lost is not counted.
+    private func settle(_ settlement: DeliverySettlement<CommandRun>) async throws {
+        for answered in settlement.outcomes.values {
+            guard try await record(answered.settlement.change, of: answered.run),
+                let outcome = answered.settlement.outcome
+            else { continue }
             metrics.runs.add(outcome)
             if outcome != .retried {
-                metrics.delays.record(.milliseconds(WallClock.ms - run.sentAt.microsSince1970 / 1_000))
+                metrics.delays.record(
+                    .milliseconds(WallClock.ms - answered.run.sentAt.microsSince1970 / 1_000))
             }
         }
-        // There is room for the next one.
-        wakeUps.wake()
+        change { $0.settled(settlement, now: .now) }
+    }
+
+    private func change(_ body: (inout DeliveryQueue<CommandRun>) -> Void) {
+        loop.update { queue in
+            body(&queue)
+            metrics.running.store(queue.heldCount, ordering: .relaxed)
+        }
     }
 
     private func verdict(on run: CommandRun) async -> CommandVerdict {
@@ -138,14 +135,26 @@ final class CommandWorker: Sendable {
     }
 }
 
-extension CommandSchedule<CommandRunKey>.Run {
-    fileprivate init(_ run: CommandRun) {
-        let refusal: CommandFailure? =
-            switch run.refusal {
-            case .disabled: .disabled
-            case .busy: .busy
-            case nil: nil
-            }
-        self.init(key: run.key, word: run.word, tryCount: run.tryCount, refusal: refusal)
+/// The outcome of a try, with its run.
+package struct CommandAnswered: Sendable {
+    let run: CommandRun
+    let settlement: CommandSettlement
+
+    init(_ run: CommandRun, _ settlement: CommandSettlement) {
+        self.run = run
+        self.settlement = settlement
+    }
+}
+
+extension CommandRun: Deliverable {
+    package typealias Outcome = CommandAnswered
+}
+
+extension CommandFailure {
+    fileprivate init(_ refusal: CommandRun.Refusal) {
+        switch refusal {
+        case .disabled: self = .disabled
+        case .busy: self = .busy
+        }
     }
 }

@@ -16,7 +16,7 @@ import Workers
 ///
 /// Each attempt makes its code just before sending, so only the code's hash is ever stored. If a relay's acceptance is
 /// lost on the way, the mail is sent once more with another code: SMTP has no way to ask.
-struct MailWorker: Sendable {
+final class MailWorker: Sendable {
     /// The name of the mailed codes' flow in the password hasher's queue.
     private static let hashFlow = "mail"
     /// Mails on their way at once. More would hash more than a small machine has cores for.
@@ -39,7 +39,7 @@ struct MailWorker: Sendable {
     private let appName: String
     private let logger: Logger
     private let sending: Worker
-    private let wakeUps = WakeUps()
+    private let loop: DeliveryLoop<DeliveryQueue<MailItem>>
 
     /// Nil where no mail is configured.
     init?(
@@ -57,121 +57,153 @@ struct MailWorker: Sendable {
         relay = MailRelay(server)
         outbound = try Outbound(caFile: settings.caFile, inFlightMax: Self.laneCount)
         sending = Worker("sending mail", retryAfter: Self.interval, failures: metrics.failures, logger: logger)
+        var limits = DeliveryQueue<MailItem>.Limits()
+        limits.heldCountMax = Self.laneCount
+        limits.claimCountMax = 1
+        limits.settleCountMax = 1
+        limits.settlementCountMax = Self.laneCount
+        loop = DeliveryLoop(
+            DeliveryQueue(limits: limits, now: .now), claiming: sending, recording: sending, every: Self.interval,
+            clock: .system)
     }
 
     /// Makes the worker look for due mails. From any thread.
-    @Sendable func wake() { wakeUps.wake() }
+    @Sendable func wake() { loop.wake() }
 
     /// Runs until cancelled. Mails on their way then have two seconds to arrive.
     func run() async throws {
-        try await withTaskCancellationHandler {
-            try await withThrowingDiscardingTaskGroup { group in
-                for _ in 0..<Self.laneCount {
-                    group.addTask { for await _ in wakeUps { _ = try await sending.attempt { try await sendAll() } } }
-                }
-                group.addTask {
-                    while true {
-                        wake()
-                        try await Ticker.sleep(Self.interval)
-                    }
-                }
-                group.addTask {
-                    let worker = Worker(
-                        "deleting the addresses of old mails", every: Self.sweepInterval,
-                        retryAfter: Self.sweepInterval,
-                        failures: metrics.failures, logger: logger)
-                    try await worker.run {
-                        while try await store.sweepMail(limit: Self.sweepLimit) == Self.sweepLimit {}
-                        return .idle
-                    }
-                }
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { [self] in
+                await loop.run(
+                    send: .each { [self] item in await send(item) }, claim: { [self] _ in try await claim() },
+                    settle: { [self] settlement in try await settle(settlement) },
+                    close: { [outbound] in outbound.close(within: Self.closeMax) })
             }
-        } onCancel: {
-            outbound.close(within: Self.closeMax)
-        }
-    }
-
-    /// Sends one mail after the other, until none is due.
-    private func sendAll() async throws {
-        while !Task.isCancelled {
-            switch try await store.claimMail(leaseSeconds: Self.leaseSeconds) {
-            case nil: return
-            case .expired:
-                logger.warning("a mail is dropped: it could not be sent in time")
-            case .withheld:
-                metrics.handled.add()
-                // Hashes a dummy code, so that timing doesn't reveal whether an account exists.
-                try await hasher.dummyVerify(OneTimeCode.random().text, flow: Self.hashFlow)
-            case .send(let mail):
-                // Others may be due, for the other lanes.
-                wake()
-                // Counted as a withheld mail is: at the same moment, once, whatever its outcome.
-                if mail.attempt == 1 { metrics.handled.add() }
-                try await send(mail)
+            let worker = Worker(
+                "deleting the addresses of old mails", every: Self.sweepInterval, retryAfter: Self.sweepInterval,
+                failures: metrics.failures, logger: logger)
+            try await worker.run {
+                while try await store.sweepMail(limit: Self.sweepLimit) == Self.sweepLimit {}
+                return .idle
             }
         }
     }
 
-    private func send(_ mail: ClaimedMail) async throws {
-        guard let delivery = try await prepare(mail) else { return }
+    /// Claims the next due mail.
+    private func claim() async throws {
+        let item: MailItem
+        switch try await store.claimMail(leaseSeconds: Self.leaseSeconds) {
+        case nil: return
+        case .expired:
+            logger.warning("a mail is dropped: it could not be sent in time")
+            loop.wake()
+            return
+        case .withheld:
+            metrics.handled.add()
+            item = MailItem(mail: nil)
+        case .send(let mail):
+            // Counted as a withheld mail is: at the same moment, once, whatever its outcome.
+            if mail.attempt == 1 { metrics.handled.add() }
+            item = MailItem(mail: mail)
+        }
+        loop.update { queue in
+            queue.add(item)
+            // Others may be due.
+            queue.wake()
+        }
+    }
+
+    private func send(_ item: MailItem) async {
+        let settled: MailItem.Outcome?
+        do {
+            settled = try await outcome(of: item)
+        } catch {
+            // The mail is due again later.
+            if !Task.isCancelled { sending.failed(error) }
+            settled = item.mail.map { .init(mail: $0, again: Self.wait(after: $0)) }
+        }
+        loop.answer(item.key, settled)
+        loop.wake()
+    }
+
+    /// Returns what is to be recorded; nil for nothing.
+    private func outcome(of item: MailItem) async throws -> MailItem.Outcome? {
+        let code = OneTimeCode.random()
+        guard let mail = item.mail else {
+            // Hashes a dummy code, so that timing doesn't reveal whether an account exists.
+            try await hasher.dummyVerify(code.text, flow: Self.hashFlow)
+            return nil
+        }
+        let hash = try await hasher.hash(code.text, flow: Self.hashFlow)
+        guard
+            let message = CodeMail(appName: appName, from: from, mail: mail, code: code).message(time: WallClock.seconds),
+            // False if this node's claim has ended.
+            try await store.putCode(mail, hash: hash, leaseSeconds: Self.leaseSeconds)
+        else { return nil }
+        let delivery = MailDelivery(
+            relay: relay, sender: from.address, recipient: mail.address.text, content: message.bytes)
         do throws(TransferFailure) {
             _ = try await outbound.perform(Transfer(.mail(delivery)))
+            return .init(mail: mail)
         } catch {
-            return try await settle(mail, after: error)
-        }
-        try await settle(mail, again: nil)
-    }
-
-    /// Makes the code and the mail. Returns nil if this node's claim has ended. After a failure the mail is due again
-    /// later.
-    private func prepare(_ mail: ClaimedMail) async throws -> MailDelivery? {
-        do {
-            let code = OneTimeCode.random()
-            let hash = try await hasher.hash(code.text, flow: Self.hashFlow)
-            let now = WallClock.seconds
-            guard let message = CodeMail(appName: appName, from: from, mail: mail, code: code).message(time: now),
-                try await store.putCode(mail, hash: hash, leaseSeconds: Self.leaseSeconds)
-            else { return nil }
-            return MailDelivery(
-                relay: relay, sender: from.address, recipient: mail.address.text, content: message.bytes)
-        } catch {
-            try await settle(mail, again: MailRetry.wait(afterAttempt: mail.attempt, random: .random(in: 0..<1)))
-            throw error
+            return outcome(of: mail, after: error)
         }
     }
 
-    private func settle(_ mail: ClaimedMail, after failure: TransferFailure) async throws {
-        let metadata: Logger.Metadata = ["mail": "\(mail.id)", "attempt": "\(mail.attempt)", "reason": "\(failure)"]
-        if case .refused(500..., _) = failure {
-            logger.warning("a mail is dropped: the relay refused it", metadata: metadata)
-            try await settle(mail, again: nil)
-            return
-        }
-        // A permanent refusal may be about one address; any other failure is the relay's.
-        if failure != .closed { metrics.relay.failed() }
+    private func outcome(of mail: ClaimedMail, after failure: TransferFailure) -> MailItem.Outcome {
+        if case .refused(500..., _) = failure { return .init(mail: mail, failure: failure) }
         // This node's stop cut the transfer short: the next node needn't wait.
-        let wait = failure == .closed ? .zero : MailRetry.wait(afterAttempt: mail.attempt, random: .random(in: 0..<1))
-        let isRetried = try await settle(mail, again: wait)
-        logger.warning(
-            isRetried
-                ? "sending a mail failed; it is retried"
-                : "a mail is dropped: it is too old, or a newer code was requested",
-            metadata: metadata)
+        if failure == .closed { return .init(mail: mail, again: .zero, failure: failure) }
+        // A permanent refusal may be about one address; any other failure is the relay's.
+        metrics.relay.failed()
+        return .init(mail: mail, again: Self.wait(after: mail), failure: failure)
     }
 
-    /// Records the outcome even while the node stops, so not by a call that ends with the task. While the database is
-    /// away, it retries for half of the claim's length: a mail without a recorded outcome is sent twice.
-    ///
-    /// - Returns: whether the mail will be sent again.
-    @discardableResult
-    private func settle(_ mail: ClaimedMail, again: Duration?) async throws -> Bool {
-        let end = ContinuousClock.now + .seconds(Self.leaseSeconds / 2)
-        while true {
-            let result = await withCheckedContinuation { continuation in
-                store.settleMail(mail, again: again) { continuation.resume(returning: $0) }
-            }
-            guard case .failure = result, ContinuousClock.now < end, !Task.isCancelled else { return try result.get() }
-            try? await Task.sleep(for: Self.interval)
-        }
+    private static func wait(after mail: ClaimedMail) -> Duration? {
+        Retries.mail.wait(afterTry: mail.attempt, random: .random(in: 0..<1))
     }
+
+    /// A mail without a recorded outcome is sent twice.
+    private func settle(_ settlement: DeliverySettlement<MailItem>) async throws {
+        for outcome in settlement.outcomes.values {
+            let isRetried = try await store.settleMail(outcome.mail, again: outcome.again)
+            guard let failure = outcome.failure else { continue }
+            let text =
+                switch (outcome.again, isRetried) {
+                case (nil, _): "a mail is dropped: the relay refused it"
+                case (_?, true): "sending a mail failed; it is retried"
+                case (_?, false): "a mail is dropped: it is too old, or a newer code was requested"
+                }
+            logger.warning(
+                "\(text)",
+                metadata: [
+                    "mail": "\(outcome.mail.id)", "attempt": "\(outcome.mail.attempt)", "reason": "\(failure)",
+                ])
+        }
+        loop.update { $0.settled(settlement, now: .now) }
+    }
+}
+
+/// A mail to send, or one to withhold.
+private struct MailItem: Deliverable {
+    struct Outcome: Sendable {
+        let mail: ClaimedMail
+        /// When the mail is sent again; nil if it was sent, or is dropped.
+        var again: Duration?
+        var failure: TransferFailure?
+    }
+
+    let key: MailID
+    /// Nil if it is withheld.
+    let mail: ClaimedMail?
+
+    init(mail: ClaimedMail?) {
+        self.mail = mail
+        key = mail?.id ?? .make()
+    }
+}
+
+extension Retries {
+    /// When a mail is sent again.
+    static let mail = Retries(first: .seconds(2), cap: .seconds(60))
 }

@@ -16,13 +16,13 @@ import Workers
 /// endpoints and continues from the database.
 struct WebhookDispatcher: Sendable {
     private static let testsInFlightMax = 8
-    private static let inFlightMax = WebhookPace.windowMax
+    private static let inFlightMax = Pace.Rules.webhookWindow
     /// Ids of test events begin with this; they are in no log.
     private static let testPrefix = "test_"
 
     private let store: Store
     private let metrics: WebhookMetrics
-    private let retries: WebhookRetries
+    private let retries: Retries
     private let allowsPrivate: Bool
     private let caFile: String?
     private let head: @Sendable () -> Position
@@ -39,7 +39,7 @@ struct WebhookDispatcher: Sendable {
         self.metrics = metrics
         self.head = head
         self.logger = logger
-        retries = WebhookRetries(seconds: settings.webhookRetries)
+        retries = .webhook(seconds: settings.webhookRetries)
         allowsPrivate = settings.pushAllowsPrivate
         caFile = settings.caFile
         testing = try Outbound(

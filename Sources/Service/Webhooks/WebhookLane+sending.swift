@@ -4,14 +4,13 @@ import Domain
 import Outbound
 import Store
 import Webhooks
+import Workers
 
 extension WebhookLane {
-    /// Sends as many events as may be under way. From any thread.
-    func send() { send(state.withLock { $0.schedule.sends(now: .now) }) }
-
+    /// Sends events. From any thread.
     func send(_ sends: [WebhookSchedule.Sending]) {
         guard !sends.isEmpty else { return }
-        let target = state.withLock { $0.webhook.target }
+        let target = webhook.withLock { $0.target }
         let secrets = target.secrets.map(WebhookSecret.init)
         outbound.begin(
             sends.map { send in
@@ -23,14 +22,11 @@ extension WebhookLane {
     }
 
     private func conclude(_ position: Position, _ verdict: WebhookVerdict) {
-        let (answer, ended) = state.withLock { state in
-            let answer = state.schedule.answered(position, verdict, random: .random(in: 0..<1), now: .now)
-            return (answer, state.takeEnded())
-        }
+        let now = DeliveryClock.system.now()
+        let answer = loop.update { $0.answered(position, verdict, random: .random(in: 0..<1), now: now) }
         report(answer.outcome)
-        send()
-        if answer.needsStep { wake() }
-        ended?.resume()
+        send(loop.sends())
+        if answer.needsStep { loop.stepSoon() }
     }
 
     private func report(_ outcome: WebhookSchedule.Outcome) {
@@ -49,13 +45,5 @@ extension WebhookLane {
             log.warning("delivering to a webhook failed for the last time; the event is parked", reason: reason)
         case .unsent, .unknown: break
         }
-    }
-}
-
-extension WebhookLane.State {
-    fileprivate mutating func takeEnded() -> CheckedContinuation<Void, Never>? {
-        guard schedule.isIdle else { return nil }
-        defer { ended = nil }
-        return ended
     }
 }

@@ -2,16 +2,25 @@
 import Domain
 import Store
 import Webhooks
+import Workers
 
 extension WebhookLane {
     private static let openPageCount = 1_000
     /// Events of one read.
     private static let readCountMax = 256
 
+    func read(_ step: WebhookSchedule.Reading) async throws {
+        switch step {
+        case .open: try await open()
+        case .read(let cursor): try await read(after: cursor)
+        case .load(let position, let cursor): try await load(position, after: cursor)
+        }
+    }
+
     /// Reads the place and the events that wait.
-    func open() async throws {
+    private func open() async throws {
         guard let place = try await store.openWebhook(id, claim: claim) else {
-            state.withLock { $0.schedule.claimEnded() }
+            loop.update { $0.claimEnded() }
             return
         }
         if place.droppedCount > 0 { reportLoss(place.droppedCount) }
@@ -22,55 +31,52 @@ extension WebhookLane {
             waiting += page
             if page.count < Self.openPageCount { break }
         }
-        state.withLock { $0.schedule.opened(at: place.cursor, waiting: waiting) }
+        let now = DeliveryClock.system.now()
+        loop.update { [waiting] in $0.opened(at: place.cursor, waiting: waiting, now: now) }
     }
 
     /// Reads the next events of the log.
-    func read(after cursor: Cursor) async throws {
-        let webhook = state.withLock { $0.webhook }
+    private func read(after cursor: Cursor) async throws {
+        let webhook = webhook.withLock { $0 }
         switch try await store.changes(for: webhook, after: cursor, limit: Self.readCountMax) {
         case .superseded, .read(.expired):
             // The next lane has the present settings. Or the log was trimmed, or has lost its tail: the database says
             // where to continue.
-            state.withLock { $0.schedule.stop() }
+            loop.update { $0.stop() }
         case .read(.part(let changes, let next, let end)):
             // Outside of the lock: rendering costs some microseconds an event.
             let events = changes.map { WebhookSchedule.Event($0, isThin: webhook.isThin) }
-            state.withLock { $0.schedule.read(events, next: next, end: end.position) }
+            loop.update { $0.read(events, next: next, end: end.position) }
         }
     }
 
     /// Reads the content of an event that failed earlier and whose time has come, and sends it.
-    func load(_ position: Position, after cursor: Cursor) async throws {
-        let webhook = state.withLock { $0.webhook }
+    private func load(_ position: Position, after cursor: Cursor) async throws {
+        let webhook = webhook.withLock { $0 }
         var found: Change?
         switch try await store.changes(for: webhook, after: cursor, allTypes: true, limit: 1) {
         case .superseded:
             // The next lane retries it, by the present settings.
-            state.withLock { $0.schedule.stop() }
+            loop.update { $0.stop() }
             return
         case .read(.part(let changes, _, _)): found = changes.first { $0.id.position == position }
         case .read(.expired): break
         }
         let message = found.map { WebhookSchedule.Event($0, isThin: webhook.isThin).message }
-        switch state.withLock({ $0.schedule.loaded(position, message, now: .now) }) {
+        let now = DeliveryClock.system.now()
+        switch loop.update({ $0.loaded(position, message, now: now) }) {
         case .send(let sending): send([sending])
         case .putBack: break
         case .lost: reportLoss(1)
         }
     }
 
-    /// Records outcomes, the events that wait behind failed ones, and the cursor.
+    /// Records outcomes, the events that wait behind failed ones, and the cursor. What is not recorded is delivered again.
     func settle(_ settlement: WebhookSettlement) async throws {
-        do {
-            let isOurs = try await store.settleWebhook(
-                id, claim: claim, revision: revision, cursor: settlement.cursor, settlement.outcomes)
-            state.withLock { $0.schedule.settled(isOurs: isOurs, now: .now) }
-        } catch {
-            // What is not recorded is delivered again.
-            state.withLock { $0.schedule.settlementFailed() }
-            throw error
-        }
+        let isOurs = try await store.settleWebhook(
+            id, claim: claim, revision: revision, cursor: settlement.cursor, settlement.outcomes)
+        let now = DeliveryClock.system.now()
+        loop.update { $0.settled(isOurs: isOurs, now: now) }
     }
 
     private func reportLoss(_ count: Int) {

@@ -17,15 +17,6 @@ final class WebhookLane: Sendable {
     /// How long requests under way may continue while the lane ends.
     private static let closeMax = Duration.seconds(2)
 
-    /// The state that the task and the callbacks share. Decisions are made under the lock; their effects follow after
-    /// it.
-    struct State {
-        var schedule: WebhookSchedule
-        var webhook: LeasedWebhook
-        /// Resumed when nothing is under way.
-        var ended: CheckedContinuation<Void, Never>?
-    }
-
     let id: WebhookID
     let claim: Int64
     let revision: Int
@@ -35,12 +26,12 @@ final class WebhookLane: Sendable {
     /// Returns the log's head, as this node knows it.
     let head: @Sendable () -> Position
     let log: RateLimitedLog
-    let state: Mutex<State>
-    private let worker: Worker
-    private let wakeUps = WakeUps()
+    let loop: DeliveryLoop<WebhookSchedule>
+    /// The endpoint as the last renewal of the lease had it.
+    let webhook: Mutex<LeasedWebhook>
 
     init(
-        _ webhook: LeasedWebhook, leaseEnd: ContinuousClock.Instant, retries: WebhookRetries, store: Store,
+        _ webhook: LeasedWebhook, leaseEnd: ContinuousClock.Instant, retries: Retries, store: Store,
         outbound: Outbound, metrics: WebhookMetrics, head: @escaping @Sendable () -> Position, logger: Logger
     ) {
         id = webhook.id
@@ -53,83 +44,47 @@ final class WebhookLane: Sendable {
         var logger = logger
         logger[metadataKey: "webhook"] = "\(webhook.id)"
         log = RateLimitedLog(logger)
-        worker = Worker(
+        let worker = Worker(
             "delivering to a webhook", retryAfter: .seconds(1), failures: metrics.failures, logger: logger)
         let schedule = WebhookSchedule(
             claim: webhook.claim, revision: webhook.revision, isOrdered: webhook.isOrdered, leaseEnd: leaseEnd,
-            retries: retries, now: .now)
-        state = Mutex(State(schedule: schedule, webhook: webhook))
+            retries: retries, now: DeliveryClock.system.now())
+        loop = DeliveryLoop(schedule, claiming: worker, recording: worker, clock: .system)
+        self.webhook = Mutex(webhook)
     }
 
     /// Makes the lane look for work. From any thread.
-    @Sendable func wake() { wakeUps.wake() }
+    @Sendable func wake() { loop.wake() }
 
     /// Records that the lease was renewed, and the secrets that sign now. After a replay and with other settings the lane
     /// stops, and the next lane begins from the recorded place.
     func renew(_ webhook: LeasedWebhook, leaseEnd: ContinuousClock.Instant) {
-        state.withLock { state in
-            if state.schedule.renewed(claim: webhook.claim, revision: webhook.revision, leaseEnd: leaseEnd) {
-                state.webhook = webhook
-            }
+        let isContinued = loop.update {
+            $0.renewed(claim: webhook.claim, revision: webhook.revision, leaseEnd: leaseEnd)
         }
+        if isContinued { self.webhook.withLock { $0 = webhook } }
         wake()
     }
 
     /// Sends nothing more, and ends when nothing is under way.
     func stop() {
-        state.withLock { $0.schedule.stop() }
+        loop.update { $0.stop() }
         wake()
     }
 
-    /// Runs until the lane is stopped or its task is cancelled. Requests under way then have two seconds to end.
+    /// Runs until the lane is stopped or its task is cancelled. Requests under way then have two seconds to end, their
+    /// outcomes are recorded, and the endpoint is released.
     func run() async {
+        await loop.run(
+            refresh: { [self] in
+                let head = head()
+                loop.update { $0.head = head }
+            },
+            send: .together { [self] in send($0) }, claim: { [self] in try await read($0) },
+            settle: { [self] in try await settle($0) }, close: { [outbound] in outbound.close(within: Self.closeMax) })
         do {
-            for await _ in wakeUps {
-                guard let isDone = try await worker.attempt({ try await work() }) else {
-                    try await Task.sleep(for: .seconds(1))
-                    wake()
-                    continue
-                }
-                if isDone { break }
-            }
-        } catch {
-            // Cancelled.
-        }
-        await close()
-    }
-
-    /// Sends, and performs one step after the other until there is nothing to do now. Returns whether the lane is done.
-    private func work() async throws -> Bool {
-        while true {
-            send()
-            let head = head()
-            switch state.withLock({ $0.schedule.step(head: head, now: .now) }) {
-            case .open: try await open()
-            case .read(let cursor): try await read(after: cursor)
-            case .load(let position, let cursor): try await load(position, after: cursor)
-            case .settle(let settlement): try await settle(settlement)
-            case .wait: return false
-            case .end: return true
-            }
-        }
-    }
-
-    /// Waits for what is under way, records it, and releases the endpoint. Runs to its end although the task is
-    /// cancelled.
-    private func close() async {
-        stop()
-        // Calls back for every request within this time.
-        outbound.close(within: Self.closeMax)
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                if !state.schedule.isIdle { state.ended = continuation }
-                return state.schedule.isIdle
-            }
-            if isIdle { continuation.resume() }
-        }
-        do {
-            if let last = state.withLock({ $0.schedule.lastSettlement() }) { try await settle(last) }
-            if state.withLock({ $0.schedule.isOurs }) { try await store.releaseWebhook(id, claim: claim) }
+            if let last = loop.update({ $0.lastSettlement() }) { try await settle(last) }
+            if loop.update({ $0.isOurs }) { try await store.releaseWebhook(id, claim: claim) }
         } catch {
             metrics.failures.add()
             log.warning("recording the last deliveries to a webhook failed; they are sent again", reason: "\(error)")
@@ -139,10 +94,9 @@ final class WebhookLane: Sendable {
     /// What the endpoint has not received: events of the log, and the age of the oldest one that is known.
     func lag(nowMs: Int64) -> (eventCount: Int, seconds: Double) {
         let head = head()
-        return state.withLock { $0.schedule.lag(head: head, nowMs: nowMs) }
+        return loop.update { schedule in
+            schedule.head = head
+            return schedule.lag(nowMs: nowMs)
+        }
     }
-}
-
-extension WebhookSchedule.Now {
-    static var now: Self { Self(instant: .now, ms: WallClock.ms) }
 }

@@ -101,17 +101,13 @@ extension Store {
         return try await decoded { try row.bool(0) }
     }
 
-    /// Records that a mail was sent, or will not be; or, with `again`, that it will be retried after that time.
-    /// - Parameter done: called with whether it will be retried, on the database's I/O thread: it must not block.
-    package func settleMail(
-        _ mail: ClaimedMail, again: Duration?, _ done: @escaping @Sendable (Result<Bool, any Error>) -> Void
-    ) {
-        changes.client.begin(
+    /// Records that a mail was sent, or will not be; or, with `again`, that it will be retried after that time. Returns
+    /// whether it will be retried. The call runs to its end even if its task is cancelled.
+    package func settleMail(_ mail: ClaimedMail, again: Duration?) async throws -> Bool {
+        let rows = try await changes.finished(
             Statement("mail_settle", "select mail_settle($1, $2, $3)"),
-            [.id(mail.id), .int4(Int32(mail.attempt)), again.map { .int4(Int32($0 / .seconds(1))) } ?? .null]
-        ) { result in
-            done(result.flatMap { rows in Result { try rows.first?.bool(0) ?? false } })
-        }
+            [.id(mail.id), .int4(Int32(mail.attempt)), again.map { .int4(Int32($0 / .seconds(1))) } ?? .null])
+        return try await decoded { try rows.first?.bool(0) ?? false }
     }
 
     /// Deletes addresses for which no code was requested lately. Returns how many.

@@ -42,10 +42,10 @@ extension Store {
         limit: Int, runningMax: Int = CommandLimits.runningCountMax, waitingMax: Int = CommandLimits.waitingCountMax,
         leaseSeconds: Int = CommandLimits.leaseSeconds
     ) async throws -> [CommandRun] {
-        let result = await finished(
+        let rows = try await changes.finished(
             Statement("command_step", "select * from command_step($1, $2, $3, $4)"),
             [.int4(Int32(limit)), .int4(Int32(runningMax)), .int4(Int32(waitingMax)), .int4(Int32(leaseSeconds))])
-        return try await decoded { try result.get().map { try CommandRun($0) } }
+        return try await decoded { try rows.map { try CommandRun($0) } }
     }
 
     /// Ends a run. A reply is posted in the same transaction. Returns whether the claim lasted; otherwise nothing was
@@ -58,28 +58,22 @@ extension Store {
     package func settleCommandRun(
         _ key: CommandRunKey, reply: MessageID, payload: JSONText?, goneURL: String? = nil
     ) async throws -> Bool {
-        let result = await finished(
+        let rows = try await changes.finished(
             Statement("command_settle", "select command_settle($1, $2, $3, $4, $5, $6, $7, $8)"),
             key.parameters + [
                 .id(reply), payload.map(Parameter.json) ?? .null, .bool(goneURL != nil), .text(orNull: goneURL),
             ])
-        return try await decoded { try result.get().first?.bool(0) ?? false }
+        return try await decoded { try rows.first?.bool(0) ?? false }
     }
 
     /// Makes a run due again after a wait. Returns whether the claim lasted.
     ///
     /// - Parameter isTried: whether a try has failed; otherwise the node sent nothing.
     package func putOffCommandRun(_ key: CommandRunKey, waitMs: Int, isTried: Bool) async throws -> Bool {
-        let result = await finished(
+        let rows = try await changes.finished(
             Statement("command_put_off", "select command_put_off($1, $2, $3, $4, $5, $6)"),
             key.parameters + [.int4(Int32(waitMs)), .bool(isTried)])
-        return try await decoded { try result.get().first?.bool(0) ?? false }
-    }
-
-    private func finished(_ statement: Statement, _ parameters: [Parameter]) async -> Result<Rows, any Error> {
-        await withCheckedContinuation { continuation in
-            changes.client.begin(statement, parameters) { continuation.resume(returning: $0) }
-        }
+        return try await decoded { try rows.first?.bool(0) ?? false }
     }
 }
 

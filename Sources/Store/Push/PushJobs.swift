@@ -51,17 +51,10 @@ extension Store {
     package func claimAlerts(
         _ platform: PushPlatform, limit: Int, leaseSeconds: Int, lifeSeconds: Int
     ) async throws -> PushClaim {
-        let result = await withCheckedContinuation { continuation in
-            changes.client.begin(
-                Statement("push_claim", "select * from push_claim($1, $2, $3, $4)"),
-                [
-                    .text(platform.rawValue), .int4(Int32(limit)), .int4(Int32(leaseSeconds)),
-                    .int4(Int32(lifeSeconds)),
-                ]
-            ) { continuation.resume(returning: $0) }
-        }
+        let rows = try await changes.finished(
+            Statement("push_claim", "select * from push_claim($1, $2, $3, $4)"),
+            [.text(platform.rawValue), .int4(Int32(limit)), .int4(Int32(leaseSeconds)), .int4(Int32(lifeSeconds))])
         return try await decoded {
-            let rows = try result.get()
             var claim = PushClaim()
             for row in rows {
                 let outcome = try row.text(0)
@@ -75,23 +68,19 @@ extension Store {
         }
     }
 
-    /// Records the outcomes of alerts.
-    /// - Parameter done: called with how many tokens were deleted, on the database's I/O thread: it must not block.
-    package func settleAlerts(
-        _ settlements: [PushSettlement], _ done: @escaping @Sendable (Result<Int, any Error>) -> Void
-    ) {
+    /// Records the outcomes of alerts. Returns how many tokens were deleted. The call runs to its end even if its task is
+    /// cancelled.
+    package func settleAlerts(_ settlements: [PushSettlement]) async throws -> Int {
         let claimed = settlements.map(\.claimed)
         let outcomes = settlements.map(\.outcome.parts)
-        changes.client.begin(
+        let rows = try await changes.finished(
             Statement("push_settle", "select push_settle($1, $2, $3, $4, $5, $6)"),
             [
                 .ids(claimed.map(\.session)), .int8s(claimed.map(\.position.value)),
                 .int4s(claimed.map { Int32($0.alert.attempt) }), .texts(outcomes.map(\.name)),
                 .int8s(outcomes.map { Int64($0.waitMs) }), .int8s(claimed.map { Int64($0.alert.registeredAtMs) }),
-            ]
-        ) { result in
-            done(result.flatMap { rows in Result { Int(try rows.first?.int4(0) ?? 0) } })
-        }
+            ])
+        return try await decoded { Int(try rows.first?.int4(0) ?? 0) }
     }
 
     /// Drops alerts that are too old, of a platform for which no node sends. Returns how many.

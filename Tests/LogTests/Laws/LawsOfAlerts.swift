@@ -167,9 +167,7 @@ struct LawsOfAlerts {
                 seen.accept(claimed)
                 return PushSettlement(claimed, .done)
             }
-            _ = try await withCheckedThrowingContinuation { continuation in
-                store.settleAlerts(settlements) { continuation.resume(with: $0) }
-            }
+            _ = try await store.settleAlerts(settlements)
         }
     }
 

@@ -29,11 +29,11 @@ struct AlertLanes {
         try await setup.sinks.mood(.answer(403, reason: "InvalidProviderToken"), of: .apns, times: 1_000)
         try await setup.running {
             try await eventually("the halt") { setup.metrics.isHalted.load(ordering: .relaxed) }
-            try await eventually("the outcomes") { setup.lane.state.withLock { $0.settlements.isEmpty } }
+            try await eventually("the outcomes") { setup.lane.loop.update { $0.outcomeCount == 0 } }
             // Wake-ups do not end a halt.
             let requestCount = try setup.sinks.requestCount(of: .apns)
-            let passCount = setup.lane.passCount
-            try await eventually("ten passes") { setup.lane.passCount >= passCount + 10 }
+            let passCount = setup.lane.loop.passCount
+            try await eventually("ten passes") { setup.lane.loop.passCount >= passCount + 10 }
             #expect(try setup.sinks.requestCount(of: .apns) == requestCount)
         }
         #expect(setup.metrics.sent.value == 0)

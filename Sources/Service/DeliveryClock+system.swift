@@ -1,0 +1,6 @@
+// The clock of the loops that claim, send and record.
+import Workers
+
+extension DeliveryClock {
+    static let system = DeliveryClock(now: { DeliveryTime(instant: .now, ms: WallClock.ms) })
+}
