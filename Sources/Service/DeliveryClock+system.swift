@@ -1,4 +1,5 @@
 // The clock of the loops that claim, send and record.
+import Basics
 import Workers
 
 extension DeliveryClock {

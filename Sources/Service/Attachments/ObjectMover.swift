@@ -1,52 +1,58 @@
 // Moves ready attachments from PostgreSQL to the object store.
 import Basics
+import Domain
 import Logging
 import ObjectStore
+import Store
 import Telemetry
 import Workers
 
 /// Runs on every node that has an object store. A claim is a lease, so that another node moves the attachments of a
 /// dead one. While the store is away, attachments stay in PostgreSQL, and clients notice nothing.
 struct ObjectMover: Sendable {
-    /// Attachments under way at once.
+    /// Attachments under way at once. After a failure there is a pause, and then one shows whether the store works.
     private static let moverCount = 2
     /// Between checks for attachments to move. A check costs an index probe.
     private static let interval = Duration.seconds(1)
-    /// The pause after a failure. It doubles with each further one.
-    private static let retryFirst = Duration.seconds(1)
-    private static let retryCap = Duration.seconds(30)
+    private static let longestPause = Duration.seconds(30)
 
     let transfer: ObjectTransfer
     let metrics: ObjectMetrics
     let logger: Logger
 
     /// Runs until cancelled.
-    func run() async throws {
+    func run() async {
         let log = RateLimitedLog(logger)
-        let worker = Worker(
-            "claiming attachments to move", every: Self.interval, failures: metrics.moveFailures, logger: logger)
-        try await withThrowingDiscardingTaskGroup { group in
-            for _ in 0..<Self.moverCount {
-                group.addTask {
-                    var backoff = Backoff(first: Self.retryFirst, cap: Self.retryCap)
-                    try await worker.run {
-                        let moves = try await transfer.store.claimMoves(
-                            toObjectStore: true, limit: 1, leaseSeconds: ObjectTransfer.leaseSeconds)
-                        guard let move = moves.first else { return .idle }
-                        do {
-                            let outcome = try await transfer.perform(move, toObjectStore: true)
-                            if case .moved(let byteCount) = outcome { metrics.moved(byteCount) }
-                            backoff.reset()
-                            return .more
-                        } catch {
-                            if error is CancellationError { throw error }
-                            record(error, log)
-                            return .pause(backoff.next(random: .random(in: 0..<1)))
-                        }
+        let worker = Worker("claiming attachments to move", failures: metrics.moveFailures, logger: logger)
+        var rules = Pace.Rules()
+        rules.windowMax = Self.moverCount
+        rules.longestPause = Self.longestPause
+        let loop = DeliveryLoop(
+            DeliveryQueue<AttachmentMove>(pace: Pace(rules), now: .now), claiming: worker, recording: worker,
+            every: Self.interval, clock: .system)
+        await loop.run(
+            send: .each { move in
+                do {
+                    let outcome = try await transfer.perform(move, toObjectStore: true)
+                    if case .moved(let byteCount) = outcome { metrics.moved(byteCount) }
+                    loop.update { $0.pace.accepted(now: .now) }
+                } catch {
+                    if !(error is CancellationError) {
+                        record(error, log)
+                        loop.update { $0.pace.failed(now: .now) }
                     }
                 }
-            }
-        }
+                // A transfer records its outcome itself.
+                loop.answer(move.key, nil)
+                loop.wake()
+            },
+            claim: { limit in
+                let moves = try await transfer.store.claimMoves(
+                    toObjectStore: true, limit: limit, leaseSeconds: ObjectTransfer.leaseSeconds)
+                loop.update { queue in for move in moves { queue.add(move) } }
+            },
+            // Its task's cancellation ends a transfer.
+            settle: { _ in }, close: {})
     }
 
     /// Counts and logs a failure. The attachment is claimed again later.
@@ -58,4 +64,11 @@ struct ObjectMover: Sendable {
             log.warning("moving an attachment to the object store failed; it is retried", reason: "\(error)")
         }
     }
+}
+
+extension AttachmentMove: Deliverable {
+    /// Nothing is recorded of a move but by the move itself.
+    package typealias Outcome = Never
+
+    package var key: AttachmentID { attachment }
 }

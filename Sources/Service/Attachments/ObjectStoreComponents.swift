@@ -24,7 +24,7 @@ struct ObjectStoreComponents: Sendable {
         let garbage = objects.map { GarbageWorker(store: store, objects: $0, metrics: metrics, logger: logger) }
         components = [
             Component("objectMover", of: mover, failures: [metrics.moveFailures], metrics: metrics.write) {
-                try await $0.run()
+                await $0.run()
             },
             Component("objectGarbage", of: garbage, failures: [metrics.deletionFailures]) { try await $0.run() },
         ]

@@ -3,6 +3,7 @@ import Cryptography
 import Domain
 import ObjectStore
 import Store
+import Workers
 
 /// Copies the variants of a claimed attachment, then turns its row.
 struct ObjectTransfer: Sendable {
@@ -29,30 +30,16 @@ struct ObjectTransfer: Sendable {
     /// Copies a claimed attachment and turns its row. Keeps the claim meanwhile, and ends it soon after a failure.
     func perform(_ move: AttachmentMove, toObjectStore: Bool) async throws -> Outcome {
         do {
-            return try await keepingClaim(move) { try await copy(move, toObjectStore: toObjectStore) }
+            return try await keepingClaim(
+                renewing: Self.extensionInterval, clock: .system,
+                renew: { try await store.extendMove(move, leaseSeconds: Self.leaseSeconds) },
+                { try await copy(move, toObjectStore: toObjectStore) }) ?? .abandoned
         } catch {
             if error is CancellationError || Task.isCancelled { throw CancellationError() }
             let isDamaged = error as? ObjectStoreError == .damaged
             _ = try await store.extendMove(
                 move, leaseSeconds: isDamaged ? Self.damagedSeconds : Self.releaseSeconds)
             throw error
-        }
-    }
-
-    private func keepingClaim(
-        _ move: AttachmentMove, _ body: @escaping @Sendable () async throws -> Outcome
-    ) async throws -> Outcome {
-        try await withThrowingTaskGroup(of: Outcome.self) { group in
-            group.addTask(operation: body)
-            group.addTask {
-                repeat {
-                    try await Task.sleep(for: Self.extensionInterval)
-                } while try await store.extendMove(move, leaseSeconds: Self.leaseSeconds)
-                return .abandoned
-            }
-            defer { group.cancelAll() }
-            guard let outcome = try await group.next() else { throw CancellationError() }
-            return outcome
         }
     }
 
