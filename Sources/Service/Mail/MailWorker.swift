@@ -136,7 +136,8 @@ final class MailWorker: Sendable {
         }
         let hash = try await hasher.hash(code.text, flow: Self.hashFlow)
         guard
-            let message = CodeMail(appName: appName, from: from, mail: mail, code: code).message(time: WallClock.seconds),
+            let message = CodeMail(appName: appName, from: from, mail: mail, code: code).message(
+                time: WallClock.seconds),
             // False if this node's claim has ended.
             try await store.putCode(mail, hash: hash, leaseSeconds: Self.leaseSeconds)
         else { return nil }

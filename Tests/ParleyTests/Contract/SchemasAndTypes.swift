@@ -20,7 +20,8 @@ struct SchemasAndTypes {
     /// Codes that only the calls of operators and integrations answer.
     private static let operatorCodes: Set<String> = [
         "command_not_found", "consumer_not_found", "cursor_behind", "failure_not_found", "failure_not_retryable",
-        "review_decided", "review_not_approvable", "review_not_found", "hold_not_found", "hold_released", "hook_not_found",
+        "review_decided", "review_not_approvable", "review_not_found", "hold_not_found", "hold_released",
+        "hook_not_found",
         "import_ended", "import_superseded", "report_not_found", "too_many_commands", "too_many_consumers",
         "too_many_sessions", "too_many_webhooks", "webhook_not_found", "word_taken",
     ]
