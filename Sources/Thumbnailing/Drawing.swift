@@ -20,9 +20,9 @@ package enum Drawing: Sendable, Equatable {
 
 /// Too many pictures wait for their turn.
 package enum ThumbnailerBusy: Error, CustomStringConvertible {
-    /// Of the same owner.
+    /// The owner's pictures fill the owner's part of the line.
     case owner
-    /// Of all owners together. Try again later.
+    /// The pictures of all owners fill the line. Retry later.
     case all
 
     package var description: String {

@@ -4,9 +4,9 @@
 extension Unicode.Scalar {
     /// Whether this default-ignorable character changes how its neighbours are drawn.
     ///
-    /// Joiners follow a virama, or stand between two letters of scripts that join letters or stack them; the zero-width
-    /// joiner also stands between two emoji. Selectors follow what has variants. The zero-width space separates words
-    /// of scripts that write none.
+    /// Joiners follow a virama, or come between two letters of scripts that join letters or stack them; the zero-width
+    /// joiner also comes between two emoji. Selectors follow what has variants. The zero-width space separates words
+    /// in scripts without spaces.
     func isNeeded(between previous: Unicode.Scalar, and next: Unicode.Scalar?) -> Bool {
         switch value {
         case 0x200C, 0x200D:
