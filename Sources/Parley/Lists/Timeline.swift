@@ -92,11 +92,11 @@ public final class Timeline: AsyncSequence, Sendable {
 
     /// Moves the window to another place. Throws if a message cannot be found.
     public func jump(to anchor: TimelineAnchor) async throws {
-        let window = try await window(at: anchor)
-        let isHere = try await parts.store.thread(threadID) != nil
+        let thread = try await parts.store.thread(threadID)
+        let window = try await window(at: anchor, of: thread)
         state.withLock { state in
             // A thread that the device does not have yet is opened there when it has come.
-            state.anchor = isHere ? nil : anchor
+            state.anchor = thread == nil ? anchor : nil
             state.window = window
         }
         parts.store.changes.publish(Changes(timelines: [threadID.rawValue]))
@@ -122,10 +122,10 @@ public final class Timeline: AsyncSequence, Sendable {
 
     private func read() async throws -> [TimelineRow] {
         if let anchor = state.withLock({ $0.anchor }) {
-            // A message that cannot be found leaves the newest.
-            let found = try? await window(at: anchor)
-            let window = if let found { found } else { try await window(at: .newest) }
             let thread = try await parts.store.thread(threadID)
+            // A message that cannot be found leaves the newest.
+            let found = try? await window(at: anchor, of: thread)
+            let window = if let found { found } else { try await window(at: .newest, of: thread) }
             state.withLock { state in
                 guard state.anchor != nil else { return }
                 state.window = window
@@ -146,16 +146,17 @@ public final class Timeline: AsyncSequence, Sendable {
             if let last = state.window?.last, last >= bounds.head { state.window?.last = nil }
         }
         guard !shown.contains(where: \.isLargeHole) else {
-            // The thread has gone far ahead, or was loaded again. The window starts again at the newest message.
-            try await jump(to: .newest)
+            // The thread came during this call, and the next one opens it at its anchor. Or it has gone far ahead, or was
+            // loaded again: then the window starts again at the newest message.
+            if state.withLock({ $0.anchor == nil }) { try await jump(to: .newest) }
             return try await read()
         }
         filler.fill(shown)
         return shown
     }
 
-    private func window(at anchor: TimelineAnchor) async throws -> Window {
-        let thread = try await parts.store.thread(threadID)
+    /// - Parameter thread: as it was read before; nil if the device does not have it.
+    private func window(at anchor: TimelineAnchor, of thread: ThreadFacts?) async throws -> Window {
         let head = thread?.head ?? 0
         let first = thread?.firstVisible ?? 1
         let place: Seq

@@ -152,6 +152,7 @@ struct OutboxDatabases {
             try await eventually("failures") { metrics.failures.value >= 2 }
             try await cluster.start()
             try await eventually("b is said") { try await setup.said() == "a b" }
+            try await eventually("the line about it") { lines.all.contains { $0.contains("answers again") } }
         }
         #expect(lines.all.count { $0.contains("reading the outbox failed") } == 1, "\(lines.all)")
         #expect(lines.all.count { $0.contains("answers again") } == 1, "\(lines.all)")
