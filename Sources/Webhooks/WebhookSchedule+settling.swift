@@ -49,7 +49,7 @@ extension WebhookSchedule: DeliverySchedule {
         if !isOurs { claimEnded() }
     }
 
-    /// Reports that a settlement could not be recorded. It becomes part of the next one.
+    /// Reports that a settlement could not be recorded. It becomes part of the next one, or is given up while the node stops.
     package mutating func settlementFailed(_ settlement: WebhookSettlement) {
         guard settling?.batch.number == settlement.batch.number else { return }
         settling = nil
@@ -65,9 +65,10 @@ extension WebhookSchedule: DeliverySchedule {
         return now.instant - queue.settledAt >= limits.cursorWaitMax && isIdle && readTo != settledCursor
     }
 
-    /// Takes all outcomes, the events that wait behind failed ones, and the cursor.
+    /// Takes all outcomes, the events that wait behind failed ones, and the cursor. Nil after a settlement that was given
+    /// up: the next claim begins from the recorded cursor.
     mutating func takeSettlement() -> WebhookSettlement? {
-        guard settling == nil, let readTo else { return nil }
+        guard settling == nil, !queue.hasGivenUp, let readTo else { return nil }
         for item in queue.takeWaiting(limit: limits.waitingCountMax) {
             queue.keep(item.key, .open(.init(item.delivery(), .waiting)))
             drop(item.key)

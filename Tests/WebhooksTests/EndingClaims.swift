@@ -98,6 +98,22 @@ struct EndingClaims {
         #expect(endpoint.settle() == "cursor 1: delivered 1" && endpoint.stepName() == "end")
     }
 
+    @Test("records nothing more after a recording that was given up, so that the cursor passes none of its events")
+    func recordingGivenUp() throws {
+        var endpoint = TestedEndpoint()
+        endpoint.begin([(1, a), (2, b), (3, c)])
+        #expect(endpoint.sends() == [1, 2, 3])
+        endpoint.fail(1)
+        endpoint.answer(2)
+        endpoint.timeMs = 250
+        endpoint.schedule.close()
+        let settlement = endpoint.settlement()
+        endpoint.schedule.settlementFailed(try #require(settlement))
+        endpoint.answer(3)
+        endpoint.timeMs = 500
+        #expect(endpoint.stepName() == "end" && endpoint.schedule.lastSettlement() == nil && endpoint.schedule.isOurs)
+    }
+
     @Test("does not wait for an event whose content was to be read")
     func stopBeforeLoading() {
         var endpoint = TestedEndpoint(retries: [1])

@@ -53,10 +53,11 @@ extension DeliveryQueue {
     }
 
     /// Reports that a settlement could not be recorded. It becomes part of the next one; later outcomes of the same items
-    /// replace its own. If it began while the node stops, it is given up, and the claims end by themselves.
+    /// replace its own. If it began while the node stops, it is given up, and the claims end by themselves: a cursor that
+    /// is recorded later would pass its items.
     package mutating func settlementFailed(_ settlement: DeliverySettlement<Item>) {
-        guard let batch = settling.removeValue(forKey: settlement.number), !settlement.isLast else { return }
-        outcomes.merge(batch) { later, _ in later }
+        guard let batch = settling.removeValue(forKey: settlement.number) else { return }
+        if settlement.isLast { hasGivenUp = true } else { outcomes.merge(batch) { later, _ in later } }
     }
 }
 

@@ -92,6 +92,8 @@ package struct DeliveryQueue<Item: Deliverable>: Sendable {
     /// Whether there may be items to claim.
     var isDue = true
     package internal(set) var isClosing = false
+    /// Whether a settlement was given up.
+    package internal(set) var hasGivenUp = false
     var outcomes: [Key: Outcome] = [:]
     var settling: [Int: [Key: Outcome]] = [:]
     var settlementCount = 0
