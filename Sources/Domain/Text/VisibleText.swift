@@ -20,7 +20,7 @@ extension String {
     /// stand in place of the others. Nothing visible may remain.
     package var showable: String {
         var scan = NameScan(self)
-        // A joiner that stood beside a removed character may be needed no more.
+        // A joiner beside a removed character may no longer be needed.
         while !scan.faults.isEmpty { scan = NameScan(scan.mended) }
         return String(String.UnicodeScalarView(scan.scalars))
     }

@@ -50,7 +50,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(floatLiteral value: Double) { self = .double(value) }
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-    /// Of equal keys the last one counts.
+    /// The last one of equal keys counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object([])
         for (key, value) in elements { self[key] = value }

@@ -1,6 +1,6 @@
-// The numbers of messages have a type of their own, so that a count or a time cannot stand for one by mistake.
+// The numbers of messages have a type of their own, so that a count or a time cannot take their place by mistake.
 
-/// The number of a message in its thread: 1, 2, 3 … without a hole. 0 stands before the first message.
+/// The number of a message in its thread: 1, 2, 3 … without a hole. 0 is the place before the first message.
 public struct Seq: RawRepresentable, Hashable, Codable, Sendable {
     /// The number.
     public let rawValue: Int

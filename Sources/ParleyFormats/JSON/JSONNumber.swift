@@ -2,12 +2,14 @@
 
 /// A number with the text in which it was written.
 public struct JSONNumber: Sendable {
+    /// The number as it was written.
     public let text: String
 
     /// - Parameter text: a number as JSON writes it. The caller vouches for it.
     @usableFromInline
     package init(text: String) { self.text = text }
 
+    /// A whole number, in digits.
     @inlinable
     public init(_ value: some BinaryInteger) { self.init(text: String(value)) }
 

@@ -5,19 +5,27 @@
 /// It keeps what was written: objects keep the order of their members, and numbers their text. A payload must come out
 /// with the numbers that went in: `1e2`, `0.10` and integers past 2^53 do not survive a `Double`.
 public enum JSONValue: Sendable {
+    /// Null.
     case null
+    /// True or false.
     case bool(Bool)
+    /// A number, with its text.
     case number(JSONNumber)
+    /// A string.
     case string(String)
+    /// An array.
     case array([JSONValue])
-    /// The keys differ.
+    /// The members of an object, in order. Their keys differ.
     case object([Member])
 
     /// A key of an object, and its value.
     public struct Member: Sendable {
+        /// The key.
         public var key: String
+        /// The value.
         public var value: JSONValue
 
+        /// Makes a member.
         public init(_ key: String, _ value: JSONValue) {
             self.key = key
             self.value = value
@@ -47,24 +55,30 @@ extension JSONValue {
 // MARK: Reading values
 
 extension JSONValue {
+    /// The string; nil for any other value.
     public var string: String? { if case .string(let text) = self { text } else { nil } }
+    /// True or false; nil for any other value.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    /// The items; nil for any other value.
     public var array: [JSONValue]? { if case .array(let items) = self { items } else { nil } }
+    /// The members; nil for any other value.
     public var object: [Member]? { if case .object(let members) = self { members } else { nil } }
+    /// Whether this is null.
     public var isNull: Bool { if case .null = self { true } else { false } }
 
-    /// The members of an object by their keys.
+    /// The members of an object by their keys; nil for any other value. Of keys that `String` compares as equal, although
+    /// their code points differ, the last one counts.
     public var dictionary: [String: JSONValue]? {
         object.map { members in Dictionary(members.map { ($0.key, $0.value) }) { $1 } }
     }
 
-    /// A number written without fraction and exponent, within 64 bits.
+    /// A number written without fraction and exponent, within 64 bits; nil for any other value.
     public var integer: Int64? { if case .number(let number) = self { number.integer } else { nil } }
 
     /// Like `integer`.
     public var int: Int? { integer.flatMap { Int(exactly: $0) } }
 
-    /// The nearest double of a number.
+    /// The nearest double of a number; nil for any other value.
     public var double: Double? { if case .number(let number) = self { number.double } else { nil } }
 
     /// The value of an object's member. Nil if there is none, or if this is not an object. Walks the members.
