@@ -1,4 +1,4 @@
-"""The README's walk-through by clicking, and one account on two devices."""
+"""The walk-through by clicking, and one account on two devices."""
 import re
 import secrets
 import time

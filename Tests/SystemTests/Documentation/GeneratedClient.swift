@@ -17,7 +17,7 @@ extension SystemTests {
         .enabled(if: Tool.permits(FileManager.default.fileExists(atPath: generator)), "install it with .ci/deps test"),
         .timeLimit(.minutes(5)))
     struct GeneratedClient {
-        @Test("is generated without a warning, and follows the README's walk-through")
+        @Test("is generated without a warning, and follows the walk-through")
         func walks() async throws {
             let directory = try TemporaryDirectory()
             let document = Repository.file("docs/openapi.yaml").path

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generates a client from docs/openapi.yaml with PyPI's openapi-python-client, and follows the README's walk-through.
+"""Generates a client from docs/openapi.yaml with PyPI's openapi-python-client, and follows the walk-through.
 
     generated_client.py generate DOCUMENT FOLDER    prints what the generator prints besides its first line
     generated_client.py walk NODE FOLDER            two accounts, thread, message, sync, receipts, inbox, attachment

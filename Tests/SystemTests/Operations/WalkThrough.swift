@@ -1,16 +1,16 @@
-// The README's walk-through, run as it is written there.
+// The first message of the README and the walk-through, run as they are written there.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The README's walk-through", .timeLimit(.minutes(2)))
+    @Suite("The README and the walk-through", .timeLimit(.minutes(2)))
     struct WalkThrough {
-        /// The fenced block after a marker in the README.
-        private func block(_ marker: String) throws -> String {
-            let blocks = try Document("README.md").markedBlocks.filter { $0.marker == marker }
-            try #require(blocks.count == 1, "the README has one block marked \(marker)")
+        /// The fenced block after a marker of the page.
+        private func block(_ marker: String, in page: String = "docs/walkthrough.md") throws -> String {
+            let blocks = try Document(page).markedBlocks.filter { $0.marker == marker }
+            try #require(blocks.count == 1, "\(page) has one block marked \(marker)")
             return blocks[0].code
         }
 
@@ -23,11 +23,13 @@ extension SystemTests {
             return String(decoding: program.output, as: UTF8.self)
         }
 
-        @Test("prints what the README shows, before and after a restart")
+        @Test("print what they show, before and after a restart")
         func runs() async throws {
             let directory = try TemporaryDirectory()
             let settings = ["PARLEY_DATA_DIR": directory.path + "/data"]
             let first = try await Node.start(database: nil, settings: settings)
+            let sent = try await run(try block("first message", in: "README.md"), against: first, in: directory)
+            #expect(sent.matches(of: /"text":"Hello, kitchen"/).count == 2, "the message, and the inbox with it")
             // The variables that the reader's shell still has after the restart.
             let keep = "\n{ declare -p ann ben thread cursor PARLEY; declare -f as field; } > known"
             #expect(
