@@ -63,6 +63,22 @@ struct Documentation {
         }
     }
 
+    @Test("has a location in nginx for each call that waits, which waits longer")
+    func waitingCalls() throws {
+        let description = try Yams.compose(
+            yaml: String(contentsOf: Repository.file("docs/openapi.yaml"), encoding: .utf8))
+        let nginx = try String(contentsOf: Repository.file("docker/parley-server.conf"), encoding: .utf8)
+        let paths = try #require(description?["paths"]?.mapping).filter { path in
+            path.value["get"]?["parameters"]?.sequence?.contains { $0["name"]?.string == "wait" } == true
+        }
+        .compactMap(\.key.string)
+        #expect(paths == ["/v1/sync", "/v1/admin/changes"])
+        for path in paths {
+            let location = nginx.firstMatch(of: try Regex("(?s)\nlocation = \(path) \\{.*?\n\\}"))
+            #expect(location.map { nginx[$0.range].contains("proxy_read_timeout 70s;") } == true, "\(path)")
+        }
+    }
+
     @Test("is short on the pages that are read first", arguments: [("README.md", 150), ("docs/architecture.md", 150)])
     func lengths(_ path: String, lineCountMax: Int) throws {
         let lineCount = try Document(path).text.split(separator: "\n", omittingEmptySubsequences: false).count - 1

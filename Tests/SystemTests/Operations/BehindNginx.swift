@@ -160,6 +160,36 @@ extension SystemTests {
             try await node.stop()
         }
 
+        @Test("are served over HTTPS by the site for machines of their own, which sends HTTP there")
+        func ownMachines() async throws {
+            let certificates = try Certificates()
+            try await certificates.make("site")
+            let node = try await Node.start(
+                database: TestCluster.shared().createDatabase(), settings: ["PARLEY_TRUSTED_PROXIES": "127.0.0.1/32"])
+            let nginx = try await Nginx.start(
+                .machines(certificate: certificates.path + "/site.crt", key: certificates.path + "/site.key"),
+                Array(repeating: node.address, count: 3))
+            func curl(_ path: String, _ more: [String] = []) async throws -> String {
+                let program = try await TestProcess.start(
+                    ["/usr/bin/curl", "--disable", "--silent", "--include", "--cacert", certificates.path + "/site.crt"]
+                        + more + ["https://\(nginx.address)\(path)"])
+                _ = try await program.waitForExit(within: .seconds(65))
+                return String(decoding: program.output, as: UTF8.self)
+            }
+            let live = try await eventually("nginx at \(nginx.address)") {
+                let text = try await curl("/health/live")
+                return text.isEmpty ? nil : text
+            }
+            #expect(live.hasPrefix("HTTP/2 200"), "\(live)")
+            // The node knows that the client came by HTTPS: its addresses begin so.
+            let ann = try await node.client.register("Ann")
+            let file = try await node.client.uploaded(Data("hello".utf8), as: ann)["id"].string ?? ""
+            let link = try await curl(
+                Attachments.path(file, "/link"), ["-X", "POST", "-H", "Authorization: Bearer \(ann.token)"])
+            #expect(link.contains("\"https://\(nginx.address)/v1/attachments/"), "\(link)")
+            try await node.stop()
+        }
+
         @Test("are replaced by a problem document from nginx when all of them are down")
         func noneThere() async throws {
             let site = try await Site.open()
