@@ -43,7 +43,7 @@ FLAGS ?=
 TESTS ?=
 FOLDER ?= .build/screenshots
 
-.PHONY: help run test check nightly targets chaos uploads devices webhooks vectors web page browser screenshots sample
+.PHONY: help run test check nightly targets chaos uploads devices webhooks vectors web page browser screenshots film sample
 .PHONY: sdk-docs bench deps testdeps build optimised release lint format docs schema image clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
@@ -104,6 +104,9 @@ browser: testdeps release ## use the web client in a real browser: make browser 
 
 screenshots: testdeps release ## take pictures of the web client's screens: make screenshots FOLDER=.build/screenshots
 	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley Tests/BrowserTests/screenshots.py $(FOLDER)
+
+film: testdeps release ## film a conversation in the web client and in a terminal: make film FILE=.build/chat.png
+	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley /usr/bin/python3 Tests/BrowserTests/film.py $(or $(FILE),.build/chat.png)
 
 sample: testdeps release ## build and run the SDK's sample app from outside the package, and check the SDK's documentation
 	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley Tests/SDKSample/run.py
