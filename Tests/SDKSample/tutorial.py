@@ -22,7 +22,8 @@ SWIFTC = ["swiftc", "-parse-as-library", "-swift-version", "6"]
 
 def steps():
     """The steps in their order, each as the name of the reader's file and what it contains from this step on."""
-    for tutorial in sorted(TUTORIALS.glob("*.tutorial")):
+    for chapter in ("ASmallChat", "AWholeChat"):
+        tutorial = TUTORIALS / f"{chapter}.tutorial"
         for name, file in re.findall(r'@Code\(name: "(.+?)", file: (\S+?)\)', tutorial.read_text()):
             yield name, TUTORIALS / "Code" / file
 

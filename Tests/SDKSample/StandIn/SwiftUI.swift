@@ -109,6 +109,19 @@ public func VStack(alignment: HorizontalAlignment = .center, @ViewBuilder conten
 public func List<Row: Identifiable>(_ rows: [Row], @ViewBuilder row: (Row) -> Anything) -> Anything { .init() }
 
 @MainActor
+public func ForEach<Row: Identifiable>(_ rows: [Row], @ViewBuilder row: (Row) -> Anything) -> Anything { .init() }
+
+@MainActor
+public struct Image: View {
+    public init(uiImage: UIImage) {}
+    public func resizable() -> Anything { .init() }
+    public var body: Never { return fatalError("a stand-in is not run") }
+}
+
+public struct UIImage { public init?(data: Data) {} }
+public struct UTType: Sendable { public static let image = UTType() }
+
+@MainActor
 public func NavigationLink(@ViewBuilder destination: () -> Anything, @ViewBuilder label: () -> Anything) -> Anything {
     .init()
 }
@@ -117,6 +130,11 @@ extension View {
     public func font(_ font: Font) -> Anything { .init() }
     public func lineLimit(_ count: Int) -> Anything { .init() }
     public func disabled(_ isDisabled: Bool) -> Anything { .init() }
+    public func scaledToFit() -> Anything { .init() }
+    public func fileImporter(
+        isPresented: Binding<Bool>, allowedContentTypes: [UTType],
+        onCompletion: @MainActor (Result<URL, any Error>) -> Void
+    ) -> Anything { .init() }
     public func onAppear(_ action: @MainActor () -> Void) -> Anything { .init() }
     public func task(_ action: @escaping @MainActor @Sendable () async -> Void) -> Anything { .init() }
 }
@@ -132,4 +150,6 @@ extension Scene {
 
 extension URL {
     public static var applicationSupportDirectory: URL { URL(filePath: "/") }
+    public func startAccessingSecurityScopedResource() -> Bool { true }
+    public func stopAccessingSecurityScopedResource() {}
 }

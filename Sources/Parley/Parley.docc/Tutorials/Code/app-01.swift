@@ -11,7 +11,7 @@ struct SmallChat: App {
         do {
             parley = try ParleyClient(
                 .init(
-                    server: URL(string: "https://chat.example.org")!,
+                    server: URL(string: "http://127.0.0.1:8080")!,
                     store: .file(directory: URL.applicationSupportDirectory.appending(path: "Parley"))))
         } catch {
             fatalError("The store cannot be opened: \(error)")

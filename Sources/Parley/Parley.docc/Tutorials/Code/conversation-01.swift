@@ -5,8 +5,8 @@ import SwiftUI
 struct ConversationView: View {
     @State private var timeline: TimelineModel
 
-    init(thread: ChatThread) {
-        _timeline = State(initialValue: TimelineModel(thread))
+    init(parley: ParleyClient, id: ThreadID) {
+        _timeline = State(initialValue: TimelineModel(parley.thread(id)))
     }
 
     var body: some View {

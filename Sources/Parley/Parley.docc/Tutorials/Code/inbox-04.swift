@@ -15,7 +15,7 @@ struct InboxView: View {
         NavigationStack {
             List(inbox.rows) { row in
                 NavigationLink {
-                    ConversationView(thread: parley.thread(row.id))
+                    ConversationView(parley: parley, id: row.id)
                 } label: {
                     InboxLine(thread: row.thread)
                 }

@@ -9,10 +9,10 @@ struct SignInView: View {
 
     var body: some View {
         VStack {
-            TextField("Name", text: $username)
+            TextField("Username", text: $username)
             SecureField("Password", text: $password)
             if let error = session.error {
-                Text(error.description)
+                Text(error.isTemporary ? "The server cannot be reached." : "Username or password is wrong.")
             }
             Button("Sign in") {
                 Task { await session.signIn(.password(username: username, password: password)) }
