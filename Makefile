@@ -13,7 +13,7 @@ IMAGE ?= parley
 CHECKS = --explicit-target-dependency-import-check error
 
 # The optimised build is what people run, and what `make test` tests: one build for both. Tests reach into modules, so the
-# modules are built for that. docs/decisions.md has the reasons. `make check` and `make test FILTER=…` use the debug
+# modules are built for that. docs/decisions/build.md has the reasons. `make check` and `make test FILTER=…` use the debug
 # build, which a change rebuilds in seconds.
 RELEASE = -c release -Xswiftc -enable-testing
 

@@ -49,7 +49,7 @@ let package = Package(
         .trait(name: "Server", description: "The server and its tools, not only the client."),
         .default(enabledTraits: ["Server"]),
     ],
-    // Exact versions: a build of one commit brings what was reviewed with it (docs/decisions.md says how to renew them).
+    // Exact versions: a build of one commit brings what was reviewed with it (docs/decisions/build.md: how to renew them).
     dependencies: [
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),

@@ -79,6 +79,15 @@ struct Documentation {
         }
     }
 
+    @Test("lists each decision in one line of the index")
+    func decisions() throws {
+        let index = try Document("docs/decisions.md").links.filter { $0.hasPrefix("decisions/") }
+        let pages = try Document.all().filter { $0.path.hasPrefix("docs/decisions/") }
+        let anchors = pages.flatMap { page in page.sections.map { "\(page.path.dropFirst(5))#\($0)" } }
+        #expect(anchors.count > 30)
+        #expect(index.sorted() == anchors.sorted())
+    }
+
     @Test("is short on the pages that are read first", arguments: [("README.md", 150), ("docs/architecture.md", 150)])
     func lengths(_ path: String, lineCountMax: Int) throws {
         let lineCount = try Document(path).text.split(separator: "\n", omittingEmptySubsequences: false).count - 1

@@ -21,7 +21,7 @@ struct SourceIDs {
     func message(_ source: String) -> MessageID { MessageID(Self.uuid(root, "message:" + source)) }
     func attachment(_ source: String) -> AttachmentID { AttachmentID(Self.uuid(root, "attachment:" + source)) }
 
-    /// The byte that names the lane (docs/decisions.md) is 0, as in every thread's id.
+    /// The byte that names the lane (docs/decisions/log.md) is 0, as in every thread's id.
     func thread(_ source: String) -> ThreadID {
         var bytes = Self.uuid(root, "thread:" + source).uuid
         bytes.7 = 0

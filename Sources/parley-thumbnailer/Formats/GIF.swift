@@ -1,4 +1,4 @@
-// GIF by hand: docs/decisions.md says why. Only the first frame is read.
+// GIF by hand: docs/decisions/by-hand.md has the reason. Only the first frame is read.
 import ThumbnailFormat
 
 enum GIF {

@@ -17,9 +17,9 @@ package struct Document: Sendable {
         text = try String(contentsOf: Repository.file(path), encoding: .utf8)
     }
 
-    /// README.md and all of docs/*.md, by name.
+    /// README.md and all Markdown files in docs and its folders, by name.
     package static func all() throws -> [Document] {
-        let docs = try FileManager.default.contentsOfDirectory(atPath: Repository.file("docs").path)
+        let docs = try FileManager.default.subpathsOfDirectory(atPath: Repository.file("docs").path)
         return try (["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }).map(Self.init)
     }
 
@@ -32,12 +32,14 @@ package struct Document: Sendable {
     package var prose: String { text.replacing(/(?m)^```(?s).*?^```$/, with: "") }
 
     /// The anchors that links may name after `#`, as GitHub derives them from the headings. Headings of one file differ.
-    package var anchors: Set<String> {
-        Set(
-            prose.matches(of: /(?m)^#+ (.+)$/).map { heading -> String in
-                let kept = heading.1.lowercased().filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }
-                return kept.replacing(" ", with: "-")
-            })
+    package var anchors: Set<String> { Set(prose.matches(of: /(?m)^#+ (.+)$/).map { Self.anchor(String($0.1)) }) }
+
+    /// The anchors of the headings of the second level.
+    package var sections: [String] { prose.matches(of: /(?m)^## (.+)$/).map { Self.anchor(String($0.1)) } }
+
+    private static func anchor(_ heading: String) -> String {
+        let kept = heading.lowercased().filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }
+        return kept.replacing(" ", with: "-")
     }
 
     /// The targets of all links.
