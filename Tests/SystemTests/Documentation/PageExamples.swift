@@ -26,7 +26,7 @@ extension SystemTests {
         private static let adminToken = "admin-of-the-pages"
 
         static let pages = [
-            Page(path: "docs/client-guide.md", exampleCount: 10),
+            Page(path: "docs/client-guide.md", exampleCount: 13),
             Page(path: "docs/changes.md", exampleCount: 1),
             Page(path: "docs/bots-and-hooks.md", exampleCount: 5),
             Page(path: "docs/legal-hold.md", exampleCount: 4),
