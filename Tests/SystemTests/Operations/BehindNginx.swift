@@ -177,6 +177,7 @@ extension SystemTests {
                 return String(decoding: program.output, as: UTF8.self)
             }
             let live = try await eventually("nginx at \(nginx.address)") {
+                try #require(nginx.errors.isEmpty, "\(nginx.errors)")
                 let text = try await curl("/health/live")
                 return text.isEmpty ? nil : text
             }
