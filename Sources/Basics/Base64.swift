@@ -36,7 +36,7 @@ package struct Base64: Sendable {
         }
     }
 
-    /// Nil for a character outside the alphabet, an impossible length, or leftover bits that are not zero.
+    /// Returns nil for a character outside the alphabet, an impossible length, or leftover bits that are not zero.
     package func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bits: UInt32 = 0

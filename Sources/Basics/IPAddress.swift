@@ -88,7 +88,7 @@ package struct AddressRange: Sendable, Equatable {
     private let base: IPAddress
     private let bitCount: Int
 
-    /// Nil for a text that is no range.
+    /// Returns nil for a text that is no range.
     package init?(parsing text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let base = parts.first.flatMap({ IPAddress(parsing: $0) }) else { return nil }

@@ -62,7 +62,7 @@ extension JSONValue {
         return .number(JSONNumber(text: fixed(value, digits)))
     }
 
-    /// Null for nil.
+    /// Returns null for nil.
     static func decimal(orNull value: Double?, _ digits: Int) -> JSONValue {
         value.map { .decimal($0, digits) } ?? .null
     }

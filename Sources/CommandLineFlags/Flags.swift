@@ -1,6 +1,6 @@
 // Splits the command line into flags and values. The caller validates the values.
 
-/// The flags after a command: `--name value` or `--name=value`; switches stand alone.
+/// The flags after a command: `--name value` or `--name=value`; switches have no value.
 package struct Flags {
     /// The values of each flag, in the order given. A switch has an empty value.
     package private(set) var lists: [String: [String]] = [:]
@@ -14,7 +14,7 @@ package struct Flags {
 
     /// Reads all flags; whatever is not a flag or a value becomes a mistake.
     /// - Parameters:
-    ///   - acceptsOperands: whether words may stand alone, such as the name of a file, or `-`.
+    ///   - acceptsOperands: whether words may occur alone, such as the name of a file, or `-`.
     ///   - command: the subcommand as typed, without `parley`.
     package init(
         _ arguments: some Sequence<String>, known: Set<String>, switches: Set<String> = [],

@@ -51,7 +51,7 @@ package struct ConversionReport: Sendable, Equatable {
 }
 
 extension ConversionReport {
-    /// As a JSON object.
+    /// The report as a JSON object.
     package var json: JSONValue {
         .object([
             .init("system", .string(system.rawValue)),
@@ -61,7 +61,7 @@ extension ConversionReport {
         ])
     }
 
-    /// For people: one reason a line, its examples below.
+    /// The report for people: one reason a line, its examples below.
     package var text: String {
         let lines = written.map { "\($0.count) \($0.type)" }.joined(separator: ", ")
         return "Converted from \(system.rawValue): \(lines).\n"

@@ -19,7 +19,7 @@ package struct ExportKey: Sendable {
 
     private init(key: Ed25519.PrivateKey) { self.key = key }
 
-    /// Nil if the bytes are not a seed.
+    /// Returns nil if the bytes are not a seed.
     package init?(seed: [UInt8]) {
         guard let key = Ed25519.PrivateKey(seed: seed) else { return nil }
         self.init(key: key)

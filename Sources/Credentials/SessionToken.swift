@@ -1,5 +1,5 @@
 // The bearer token of a session: 256 random bits in a form that scanners of leaked secrets recognise. The database
-// knows the owner, by digest only.
+// stores only the digest of a token.
 
 import Basics
 import Cryptography

@@ -3,7 +3,7 @@ import COpenSSL
 
 package enum P256 {
     package static let scalarByteCount = 32
-    /// Of an uncompressed point: 4, then both coordinates (X9.63).
+    /// The bytes of an uncompressed point: 4, then both coordinates (X9.63).
     package static let pointByteCount = 65
 
     static let uncompressed: UInt8 = 4
@@ -102,7 +102,7 @@ extension P256 {
 }
 
 extension Key {
-    /// Nil for bytes that libcrypto does not accept as a point on the curve.
+    /// Returns nil for bytes that libcrypto does not accept as a point on the curve.
     fileprivate convenience init?(onP256 point: [UInt8]) {
         defer { ERR_clear_error() }
         self.init(owning: EVP_PKEY_new())

@@ -36,7 +36,7 @@ package struct DelegatedToken: Sendable, Equatable {
     package let subject: ExternalID
     /// The account's name; nil if the token has none, or none that is valid.
     package let name: DisplayName?
-    /// Nil if the token has none, or none that is the address of an image.
+    /// It is nil if the token has none, or none that is the address of an image.
     package let picture: ImageURL?
 
     /// - Parameters:

@@ -11,7 +11,7 @@ package final class KeyFile: Sendable {
         let byteCount: Int
         let modified: [Int]
 
-        /// Nil if there is no file.
+        /// Returns nil if there is no file.
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }

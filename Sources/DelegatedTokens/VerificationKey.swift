@@ -59,7 +59,7 @@ struct VerificationKey: Sendable {
         }
     }
 
-    /// Nil for numbers that are no key. Binary values are in base64url without padding (RFC 7518, 6).
+    /// Returns nil for numbers that are no key. Binary values are in base64url without padding (RFC 7518, 6).
     private static func verifier(_ algorithm: Algorithm, _ json: JSONValue) throws(Unusable) -> Verifier? {
         func part(_ name: String) throws(Unusable) -> [UInt8] {
             guard let text = json[name]?.string else { throw Unusable(reason: "lacks \(name)") }

@@ -40,7 +40,7 @@ package final class EmbeddedPostgres: Sendable {
             let cluster = PostgresCluster(configuration)
             if try PostgresCluster.existingMajor(dataDirectory: configuration.dataDirectory) == nil {
                 logger.info(
-                    "making a new PostgreSQL cluster", metadata: ["directory": "\(configuration.dataDirectory)"])
+                    "creating a PostgreSQL cluster", metadata: ["directory": "\(configuration.dataDirectory)"])
                 try await cluster.initialise()
             }
             let embedded = EmbeddedPostgres(directory: directory, cluster: cluster, logger: logger)
@@ -70,7 +70,7 @@ package final class EmbeddedPostgres: Sendable {
             "PostgreSQL runs",
             metadata: [
                 "pid": "\(cluster.processID ?? 0)", "version": "\(cluster.configuration.binaries.major)",
-                "user": "\(cluster.configuration.account?.name ?? "ours")",
+                "user": "\(cluster.configuration.account?.name ?? "that of parley")",
                 "directory": "\(cluster.configuration.dataDirectory)",
             ])
     }

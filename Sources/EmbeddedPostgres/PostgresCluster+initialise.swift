@@ -61,7 +61,7 @@ extension PostgresCluster {
                 ClusterSettings.whoMayConnect, to: draft + "/pg_hba.conf", mode: 0o600, owner: account)
         }
 
-        // A single-user backend needs neither a socket nor a client. It answers errors and goes on, with status 0.
+        // A single-user backend needs neither a socket nor a client. It answers errors and continues, with status 0.
         let setUp = Program(
             executable: configuration.binaries.postgres,
             arguments: ["--single", "-D", draft, "-c", "log_checkpoints=off", "postgres"],

@@ -11,10 +11,10 @@ struct PostmasterFile: Sendable {
     }
 
     let pid: pid_t
-    /// Nil while the server has not written it yet.
+    /// It is nil while the server has not written it yet.
     let status: Status?
 
-    /// Nil if there is no such file, or if it is malformed.
+    /// Returns nil if there is no such file, or if it is malformed.
     static func read(dataDirectory: String) throws -> PostmasterFile? {
         try Files.tail(dataDirectory + "/postmaster.pid").flatMap(PostmasterFile.init(parsing:))
     }

@@ -9,7 +9,7 @@ final class ServerLog: Sendable {
     static let byteCountMax = 10 << 20
 
     let file: Int32
-    /// For standard input.
+    /// The descriptor for standard input.
     let null: Int32
     private let path: String
 
@@ -62,6 +62,6 @@ final class ServerLog: Sendable {
             let detail = words.hasSuffix("contains errors") ? last("LOG:") : last("HINT:")
             return detail.map { "\(words) (\($0))" } ?? words
         }
-        return lines.last ?? "it said nothing"
+        return lines.last ?? "it printed nothing"
     }
 }

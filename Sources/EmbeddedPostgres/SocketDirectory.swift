@@ -13,7 +13,7 @@ enum SocketDirectory {
 
     /// Creates a directory that only the user of the server may enter. Returns its path.
     ///
-    /// - Parameter path: the path to use if it is short enough; otherwise the directory is made in a runtime
+    /// - Parameter path: the path to use if it is short enough; otherwise the directory is created in a runtime
     ///   directory, with a name derived from this path.
     static func make(preferring path: String, account: Account?, runtimeDirectories: [String]? = nil) throws -> String {
         if isUsable(path) {

@@ -16,7 +16,7 @@ struct HTTPState {
     var localPort: Int?
     /// Why this side cancelled the exchange.
     var objection: TransferFailure?
-    /// Only of a streamed exchange.
+    /// Only a streamed exchange has one.
     var stream: TransferStream?
     var meter: PaceMeter?
     var streamedStatus: Int?
@@ -27,7 +27,7 @@ extension HTTPExchange {
 }
 
 extension Transfer {
-    /// Nil for a transfer whose handle is not used again.
+    /// Returns nil for a transfer whose handle is not used again.
     func isGuarded(by settings: ClientSettings) -> Bool? {
         if case .http(let exchange) = work { exchange.isGuarded(by: settings) } else { nil }
     }

@@ -13,7 +13,7 @@ final class Exchange {
     /// are removed.
     var deadline: ContinuousClock.Instant
     let easy: UnsafeMutableRawPointer
-    /// Nil for mail.
+    /// It is nil for mail.
     var http: HTTPState?
     private var content: [UInt8] = []
     private var sentCount = 0
@@ -46,7 +46,7 @@ final class Exchange {
         }
     }
 
-    /// For libcurl's callbacks.
+    /// The pointer that libcurl's callbacks get.
     var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     deinit {

@@ -3,7 +3,7 @@ import Basics
 import Foundation
 
 extension IPAddress {
-    /// Nil for an address that is neither IPv4 nor IPv6.
+    /// Returns nil for an address that is neither IPv4 nor IPv6.
     init?(_ address: UnsafePointer<sockaddr>) {
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {

@@ -8,7 +8,7 @@ enum HeaderText {
     /// Bytes of UTF-8 in an encoded word, which has at most 75 characters (RFC 2047, 2), 12 of them around the base64.
     private static let wordByteCountMax = 45
 
-    /// For a header of free text.
+    /// Encodes the value of a header of free text.
     static func unstructured(_ text: String) -> String { isPlain(text) ? text : encodedWords(text) }
 
     /// For a name before an address: a quoted string if that is enough.

@@ -7,7 +7,7 @@ package struct MailAddress: Sendable, Equatable {
     package let name: String?
     package let address: String
 
-    /// Nil for an address that could break out of its header or of the envelope.
+    /// Returns nil for an address that could break out of its header or of the envelope.
     package init?(name: String? = nil, address: String) {
         let isPlain = address.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"<>\",;:()\\".utf8.contains($0) }
         guard isPlain, address.utf8.count(where: { $0 == UInt8(ascii: "@") }) == 1 else { return nil }

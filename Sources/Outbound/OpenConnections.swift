@@ -78,7 +78,7 @@ final class OpenConnections {
         return sockets[port]
     }
 
-    /// Nil before the socket is connected.
+    /// Returns nil before the socket is connected.
     private static func localPort(of socket: Int32) -> Int? {
         var address = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -81,7 +81,7 @@ package final class Outbound: Sendable {
         return try result.get()
     }
 
-    /// Makes the thread look at a stream that goes on or was cancelled.
+    /// Makes the thread look at a stream that continues or was cancelled.
     func attend(_ stream: TransferStream) { shared.attend(stream) }
 
     /// Accepts no more transfers, and fails the waiting ones. Those under way have this time to end.
@@ -100,7 +100,7 @@ struct ClientSettings: Sendable {
 final class OutboundShared: Sendable {
     struct State: Sendable {
         var queue: TransferQueue<Outbound.Job>
-        /// Nil once the thread no longer uses it.
+        /// It is nil once the thread no longer uses it.
         var multi: MultiHandle?
         /// Set when the thread reads the queue. The next change must wake the thread, once.
         var needsWaking = true

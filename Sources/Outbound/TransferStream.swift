@@ -52,7 +52,7 @@ package final class TransferStream: Sendable {
     init(wake: @escaping @Sendable (TransferStream) -> Void) { self.wake = wake }
 }
 
-// For the task.
+// The calls of the task that reads the answer.
 extension TransferStream {
     /// Waits until there is room for another piece of the body. Returns false once the server has answered or the
     /// transfer has failed.
@@ -126,7 +126,7 @@ extension TransferStream {
     }
 }
 
-// For libcurl's thread.
+// The calls of libcurl's thread.
 extension TransferStream {
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 

@@ -29,7 +29,7 @@ public struct ChatThread: Sendable, Identifiable {
 
     /// The members who are invited or joined, longest-standing first. They are loaded when a reader first asks.
     ///
-    /// Nobody is told of changes in threads of more than 100 members. There the list has the first 200 members at the
+    /// Nobody receives changes of threads of more than 100 members. There the list has the first 200 members at the
     /// time at which it is opened; `call(.threads.members(of:page:))` reads more.
     public func members() -> LiveList<Member> {
         let (id, parts) = (id, parts)

@@ -61,7 +61,7 @@ extension ParleyClient {
         try await makeThread(.threads.create(.direct, members: [user]).raw)
     }
 
-    /// Makes a group. With `invite`, its members have to accept.
+    /// Creates a group. With `invite`, its members have to accept.
     public nonisolated func createGroup(
         title: String?, members: [UserID], invite: Bool = false, retention: Retention? = nil
     ) async throws -> ChatThread {
@@ -115,7 +115,7 @@ extension ParleyClient {
     }
 
     /// Blocks a person, who can then neither write to the user in their direct thread nor add the user to a group. The
-    /// person is not told.
+    /// person is not notified.
     public nonisolated func block(_ user: UserID) async throws {
         try await setBlock(.account.block(user), user, true)
     }
@@ -150,7 +150,7 @@ extension ParleyClient {
         try await AttachmentDownload(id: attachment, variant: variant).data(with: parts.connection)
     }
 
-    /// Writes a file of a message to a file on this device. After a break, the same call goes on where it stopped.
+    /// Writes a file of a message to a file on this device. After a break, the same call continues where it stopped.
     public nonisolated func save(
         _ attachment: AttachmentID, variant: AttachmentVariant = .original, to target: URL,
         progress: @escaping @Sendable (Double) -> Void = { _ in }

@@ -173,7 +173,7 @@ public actor ParleyClient {
         try await begin(parts.connection.call(.auth.signIn(credentials, deviceName: configuration.deviceName).raw))
     }
 
-    /// Makes an account with a password, and signs in.
+    /// Creates an account with a password, and signs in.
     @discardableResult
     public func register(username: String, password: String, name: String) async throws -> Account {
         try await begin(
@@ -183,7 +183,7 @@ public actor ParleyClient {
                 ).raw))
     }
 
-    /// Makes an account with an e-mail address: the server mails a code, and `signIn(.code(…))` completes the account.
+    /// Creates an account with an e-mail address: the server mails a code, and `signIn(.code(…))` completes the account.
     public func register(email: String, name: String) async throws {
         try await parts.connection.call(.auth.register(email: email, name: name))
     }

@@ -4,14 +4,14 @@
 /// A date and time of day in UTC by the Gregorian calendar.
 package struct CivilTime: Equatable, Sendable {
     package let year: Int
-    /// From 1.
+    /// The month, counted from 1.
     package let month: Int
-    /// From 1.
+    /// The day of the month, counted from 1.
     package let day: Int
     package let hour: Int
     package let minute: Int
     package let second: Int
-    /// From 0, for Sunday.
+    /// The day of the week, counted from 0 for Sunday.
     package let weekday: Int
 
     /// Any number of seconds, also negative (Hinnant, "civil_from_days").

@@ -4,7 +4,7 @@
 /// like them must not run in a browser.
 package enum MediaType: String, Sendable, CaseIterable {
     case jpeg = "image/jpeg"
-    /// Also animated PNG.
+    /// The type includes animated PNG.
     case png = "image/png"
     case gif = "image/gif"
     case webp = "image/webp"

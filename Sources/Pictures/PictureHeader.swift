@@ -34,7 +34,7 @@ package struct PictureHeader: Sendable, Equatable {
         return isAnimated ? "Must have one frame. The picture has \(frameCount)." : nil
     }
 
-    /// In pixels.
+    /// The unit is a pixel.
     package static let sideMax = 16_384
     package static let pixelCountMax = 50_000_000
 }

@@ -9,7 +9,7 @@ package struct PushPace: Sendable {
 
     package enum Admission: Equatable, Sendable {
         case go
-        /// Not before this time has passed.
+        /// The alert must wait for this time.
         case wait(Duration)
     }
 

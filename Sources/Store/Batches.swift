@@ -1,4 +1,4 @@
-// The two batched writes, messages and receipts: sending a batch, and reading what became of each item.
+// The two batched writes, messages and receipts: sending a batch, and reading the outcome of each item.
 import Domain
 import Postgres
 

@@ -16,7 +16,7 @@ package struct DatabasePools: Sendable {
     /// For writing and deleting the bytes of attachments: one statement at a time, so that uploads do not slow the log's
     /// commits, and none of the others waits behind a large file.
     package let fileWrites: PostgresClient
-    /// For reading the bytes of attachments.
+    /// This pool reads the bytes of attachments.
     package let fileReads: PostgresClient
     /// For imports of archives, whose statements may last for minutes. One statement at a
     /// time: the cleanup of abandoned imports waits for an import.

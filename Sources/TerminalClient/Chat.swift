@@ -24,13 +24,13 @@ actor Chat {
     var graphics = Graphics()
     /// Attachments whose links have been asked for.
     var linked: Set<AttachmentID> = []
-    /// Whether a picture stands in the terminal.
+    /// Whether a picture is in the terminal.
     var hasPicture = false
     private var painter: Task<Void, Never>?
     private var isDirty = true
     private var hasQuit = false
 
-    /// At most one frame in this time.
+    /// One frame is drawn in this time at most.
     private static let frameTime = Duration.milliseconds(16)
 
     init(client: ParleyClient, settings: ChatSettings, terminal: Terminal, isMonochrome: Bool) {

@@ -22,7 +22,7 @@ package enum TerminalClient {
         terminal.close()
     }
 
-    /// Makes the directory, and its parents, for its owner only.
+    /// Creates the directory, and its parents, for its owner only.
     private static func makeStore(_ directory: URL) throws {
         try FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

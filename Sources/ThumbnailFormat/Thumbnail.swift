@@ -29,7 +29,7 @@ package struct Thumbnail: Sendable, Equatable {
     package var format: Format
     package var width: Int
     package var height: Int
-    /// At most 25 bytes (https://evanw.github.io/thumbhash/).
+    /// The hash has at most 25 bytes (https://evanw.github.io/thumbhash/).
     package var thumbhash: [UInt8]
     /// A complete JPEG or WebP file.
     package var bytes: [UInt8]

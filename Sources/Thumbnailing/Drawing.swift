@@ -1,4 +1,4 @@
-// What became of a picture.
+// The outcome of drawing a picture.
 @_exported import ThumbnailFormat
 
 /// The outcome of drawing one picture. In every case but `drawn` the file has no thumbnail.

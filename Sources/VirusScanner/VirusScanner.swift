@@ -37,7 +37,7 @@ package struct VirusScanner: Sendable {
 
     /// Scans bytes. Reads the next piece when the connection accepts more, so about two pieces are in memory.
     /// - Parameter pieces: any sizes; the daemon bounds their sum by its `StreamMaxLength`.
-    /// - Throws: `ScanFailure` if the daemon is away or cannot scan the bytes. Rethrows errors of `pieces`.
+    /// - Throws: `ScanFailure` if the daemon is down or cannot scan the bytes. Rethrows errors of `pieces`.
     package func scan<Pieces: AsyncSequence>(_ pieces: Pieces) async throws -> Verdict
     where Pieces.Element == [UInt8] {
         try await connect().executeThenClose { inbound, outbound in

@@ -1,5 +1,5 @@
 // JavaScript and CSS as they are sent. Two fifths of the sources are comments, JSDoc types and indentation, which no browser
-// needs. Names stay.
+// needs. Names are not changed.
 
 enum SourceText {
     /// Removes lines that are comments alone, empty lines and indentation. No knowledge of the language is needed beyond this:

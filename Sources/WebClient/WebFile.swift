@@ -3,7 +3,7 @@
 package struct WebFile: Sendable {
     package let mediaType: String
     package let bytes: [UInt8]
-    /// Nil if compression does not save a tenth.
+    /// It is nil if compression does not save a tenth.
     package let gzipped: [UInt8]?
     /// Whether the path names the version, so that the file never changes.
     package let isOfVersion: Bool

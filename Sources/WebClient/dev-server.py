@@ -4,7 +4,7 @@
     dev-server.py [--port 8081] [--node 8080] [--page FOLDER]
 
 It answers as the node does (WebPage.swift and WebClientPage.swift), with the same headers, so what the
-Content-Security-Policy forbids fails here, too. The version is computed at each request. If the node is away, connections
+Content-Security-Policy forbids fails here, too. The version is computed at each request. If the node is down, connections
 close without an answer. For development only: it listens on 127.0.0.1, and both its ends are unencrypted.
 """
 import argparse

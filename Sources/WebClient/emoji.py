@@ -40,7 +40,7 @@ def read_groups(path):
 
 
 def has_tones(emoji, known):
-    """The page makes a skin tone as this does: the tone stands after the first character, in place of the style."""
+    """The page makes a skin tone as this does: the tone follows the first character, in place of the style."""
     return emoji[0] + TONES[0] + emoji[1:].removeprefix(STYLE) in known
 
 

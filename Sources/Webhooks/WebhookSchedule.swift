@@ -36,7 +36,7 @@ package struct WebhookSchedule: Sendable {
     package struct Event: Sendable {
         package var position: Position
         package var thread: ThreadID?
-        /// When the event happened, in ms since 1970.
+        /// The time of the event, in ms since 1970.
         package var atMs: Int64
         package var message: WebhookMessage
 
@@ -89,7 +89,7 @@ package struct WebhookSchedule: Sendable {
         var event: String
         var thread: ThreadID?
         var atMs: Int64
-        /// Nil for an event with a row: it is read from the log again when its time comes.
+        /// It is nil for an event with a row: it is read from the log again when its time comes.
         var message: WebhookMessage?
 
         func delivery(tryCount: Int = 0, nextMs: Int64? = nil) -> OpenDelivery {
@@ -107,7 +107,7 @@ package struct WebhookSchedule: Sendable {
     var queue: DeliveryQueue<Item>
     /// Bodies in memory.
     var byteCount = 0
-    /// Nil until the place was read from the database.
+    /// It is nil until the place was read from the database.
     var readTo: Cursor?
     private var hasMore = true
     /// Whether the last read found the log's end. The head may be ahead of what a read finds, so the next read waits

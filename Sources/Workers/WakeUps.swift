@@ -13,7 +13,7 @@ package final class WakeUps: Sendable {
 
     package init() {}
 
-    /// From any thread.
+    /// May be called from any thread.
     package func wake() {
         let waiter = state.withLock { state in
             defer { state.waiter = nil }

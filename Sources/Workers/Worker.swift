@@ -19,7 +19,7 @@ package struct Worker: Sendable {
     package let failures: Counter
     private let operation: String
     private let interval: Duration
-    /// Between a failure and the next try.
+    /// The pause between a failure and the next try.
     package let retryAfter: Duration
     private let log: RateLimitedLog
 

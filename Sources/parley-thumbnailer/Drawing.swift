@@ -1,4 +1,4 @@
-// From the bytes of a picture to a thumbnail.
+// Turns the bytes of a picture into a thumbnail.
 import ThumbnailFormat
 
 /// A decoded picture, already scaled down to the size of a thumbnail.

@@ -54,7 +54,7 @@ struct EventLoops {
         #expect(told == ["200 \(size)", "200 0"])
     }
 
-    @Test("go on with a new connection after one was closed, between answers or within one", .timeLimit(.minutes(1)))
+    @Test("continue with a new connection after one was closed, between answers or within one", .timeLimit(.minutes(1)))
     func closed() async throws {
         let told = try await told([
             .answer(answer(1, "Connection: close\r\n")), .closing(""), .closing("HTTP/1.1 200 OK\r\nContent-"),

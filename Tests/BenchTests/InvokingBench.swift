@@ -92,7 +92,7 @@ struct InvokingBench {
         #expect(mistakes("send", "--admin-token", "secret").count == 1)
     }
 
-    @Test("knows the processes that the client's workload starts")
+    @Test("accepts the processes that the client's workload starts")
     func clientPhase() throws {
         let run = try #require(ClientPhaseRun(["cold-start", "/tmp/x", "store1", "17"]))
         #expect(run.phase == .coldStart && run.directory == "/tmp/x" && run.store == "store1")

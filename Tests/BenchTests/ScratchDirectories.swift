@@ -18,7 +18,7 @@ struct ScratchDirectories {
         #expect(try FileManager.default.contentsOfDirectory(atPath: parent.path).isEmpty)
     }
 
-    @Test("is made in /tmp without it", arguments: [[:], ["TMPDIR": ""]])
+    @Test("is created in /tmp without it", arguments: [[:], ["TMPDIR": ""]])
     func usual(environment: [String: String]) throws {
         let directory = try ScratchDirectory(environment: environment)
         #expect(directory.path.hasPrefix("/tmp/parley-bench-"))

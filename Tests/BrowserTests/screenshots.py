@@ -91,7 +91,7 @@ class Camera:
         self.taken.append(name)
 
     def attempt(self, name, step):
-        """Takes a picture after a step; says so if the step fails, and goes on."""
+        """Takes a picture after a step; says so if the step fails, and continues."""
         try:
             step()
             self.shoot(name)

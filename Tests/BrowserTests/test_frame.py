@@ -226,7 +226,7 @@ class Account(BrowserTest):
         phone, laptop = self.signed_in(ann), self.signed_in(ann)
         dialog = self.settings(laptop)
         devices = dialog.get_by_role("list", name="Devices").get_by_role("listitem")
-        # The account itself was made by a third one.
+        # The account itself was created by a third one.
         expect(devices).to_have_count(3)
         expect(devices.nth(0)).to_contain_text("This device")
         dialog.get_by_role("button", name="Remove all other devices").click()

@@ -4,7 +4,7 @@ import Foundation
 import Parley
 
 struct Device: Sendable {
-    /// What a command lacks: there is no such thread or message. The test counts it and goes on.
+    /// What a command lacks: there is no such thread or message. The test counts it and continues.
     struct Nothing: Error {}
 
     /// A message is sent, or being sent, and cannot be taken back.

@@ -3,7 +3,7 @@
 
     live.py --nodes http://127.0.0.1:8080,http://127.0.0.1:8081 --until FILE
 
-Three people write to each other from two devices each until FILE exists. One more device is away all the time and
+Three people write to each other from two devices each until FILE exists. One more device is offline all the time and
 returns in the end. Devices lose answers and restart at random; a test kills nodes meanwhile. Prints one JSON object, and
 exits with 1 if a device shows something wrong or a message is lost, doubled or out of order.
 """

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Converting samples", .timeLimit(.minutes(1)))
 struct ConvertingSamples {
-    @Test("gives the expected lines", arguments: ChatSystem.allCases)
+    @Test("writes the expected lines", arguments: ChatSystem.allCases)
     func lines(system: ChatSystem) throws {
         try expect(try ConvertedSample(system).lines.joined(), in: "\(system.rawValue).ndjson")
     }
@@ -18,14 +18,14 @@ struct ConvertingSamples {
         try expect(report.json.compact + "\n", in: "\(system.rawValue).report.json")
     }
 
-    @Test("gives the same archive twice", arguments: ChatSystem.allCases)
+    @Test("writes the same archive twice", arguments: ChatSystem.allCases)
     func again(system: ChatSystem) throws {
         let (first, second) = (try ConvertedSample(system), try ConvertedSample(system))
         #expect(first.lines == second.lines)
         #expect(first.report == second.report)
     }
 
-    @Test("gives other ids in another namespace", arguments: ChatSystem.allCases)
+    @Test("writes other ids in another namespace", arguments: ChatSystem.allCases)
     func namespace(system: ChatSystem) throws {
         let ids = try ["a", "b"].map { namespace in
             try Set(ConvertedSample(system, namespace: namespace).data("message").compactMap { $0["id"]?.string })
@@ -33,7 +33,7 @@ struct ConvertingSamples {
         #expect(!ids[0].isEmpty && ids[0].isDisjoint(with: ids[1]))
     }
 
-    @Test("gives lines of the shapes that an import accepts", arguments: ChatSystem.allCases)
+    @Test("writes lines of the shapes that an import accepts", arguments: ChatSystem.allCases)
     func shapes(system: ChatSystem) throws {
         #expect(try ArchiveCheck.mistakes(in: ConvertedSample(system).lines) == [])
     }

@@ -52,7 +52,7 @@ struct ReadingBSON {
         #expect(throws: BSONReader.Damage.self) { try BSONReader.read(document) }
     }
 
-    @Test("gives the same archive as JSON")
+    @Test("writes the same archive as JSON")
     func wholeDump() throws {
         let directory = try TemporaryDirectory()
         for name in ["users", "rocketchat_room", "rocketchat_subscription", "rocketchat_message"] {

@@ -139,12 +139,12 @@ struct DeceivingNames {
         }
     }
 
-    @Test("such as “Deleted users” may be chosen")
+    @Test("that only contain a reserved name may be chosen, such as “Deleted users”")
     func nearlyErased() throws {
         for text in ["Deleted", "Deleted users", "A deleted user"] { _ = try DisplayName(text: text) }
     }
 
-    @Test("of the host app are made showable")
+    @Test("of the host app are cleaned")
     func showable() {
         #expect("A\u{202E}b\u{E0041}\n".showable == "A b  ")
         #expect("A\u{34F}n\u{200B}n\u{FFF9}".showable == "Ann")

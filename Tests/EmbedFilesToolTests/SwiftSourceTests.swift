@@ -21,7 +21,7 @@ struct SwiftSourceTests {
         #expect(SwiftSource.literal(text) == literal)
     }
 
-    @Test("stands in an enum, folders as arrays and files as strings")
+    @Test("is in an enum, folders as arrays and files as strings")
     func source() {
         let source = SwiftSource.text(
             enumName: "EmbeddedSQL",

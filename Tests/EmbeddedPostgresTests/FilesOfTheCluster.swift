@@ -87,7 +87,7 @@ struct ServerLogs {
             ),
             ("initdb: error: cannot be run as root\n", "cannot be run as root"),
             ("what?\n", "what?"),
-            ("", "it said nothing"),
+            ("", "it printed nothing"),
         ])
     func reason(log: String, words: String) {
         #expect(ServerLog.reason(in: log) == words)

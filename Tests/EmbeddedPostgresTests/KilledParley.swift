@@ -45,7 +45,7 @@ struct KilledParley {
         }
     }
 
-    @Test("is made again when the first one was being made")
+    @Test("is created again when Parley was killed while it created the first one")
     func whileMaking() async throws {
         let directory = directory
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in

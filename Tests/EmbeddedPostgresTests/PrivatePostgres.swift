@@ -20,7 +20,7 @@ struct PrivatePostgres {
         directory = temporary.path + "/data"
     }
 
-    @Test("makes a cluster at the first start and finds the data at the second")
+    @Test("creates a cluster at the first start and finds the data at the second")
     func twice() async throws {
         let first = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         try await Psql.run("create table note (text text); insert into note values ('kept')", conninfo: first.conninfo)

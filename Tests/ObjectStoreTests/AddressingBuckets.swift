@@ -24,7 +24,7 @@ struct AddressingBuckets {
         #expect(place("http://s3:443", pathStyle: true) == "http://s3:443/files/")
     }
 
-    @Test("tells from an answer whether to retry, to correct the settings, or neither")
+    @Test("decides by an answer whether to retry, to correct the settings, or neither")
     func answers() {
         func error(_ status: Int, _ code: String? = nil) -> ObjectStoreError {
             let body = code.map { "<?xml version=\"1.0\"?>\n<Error><Code>\($0)</Code><Message>x</Message></Error>" }

@@ -120,7 +120,7 @@ struct StoringObjects {
         #expect(try await outbound.perform(exchange).status == 403)
     }
 
-    @Test("reports a store that is away, overloaded or breaks off, and works again after it")
+    @Test("reports a store that is down, overloaded or breaks off, and works again after it")
     func faults() async throws {
         let bytes = bytes(2_000_000)
         try await put("parley/kept", bytes)

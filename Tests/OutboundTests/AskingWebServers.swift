@@ -288,7 +288,7 @@ struct ConnectingToWebServers: Asking {
         #expect(try sinks.connectionCount(of: .webpush) == 1)
     }
 
-    @Test("cancels a request that takes too long, while others on its connection go on")
+    @Test("cancels a request that takes too long, while others on its connection continue")
     func slow() async throws {
         let client = try client()
         _ = try await client.perform(request())

@@ -113,7 +113,7 @@ struct HandingOverMail {
         #expect(try relay.mails(to: next).count == 1)
     }
 
-    @Test("cancels a mail that takes too long, while others go on, and refuses mails beyond the queue's limit")
+    @Test("cancels a mail that takes too long, while others continue, and refuses mails beyond the queue's limit")
     func timesOut() async throws {
         // This mail hangs until its client is closed, after the other was handed over.
         let (shared, hanging) = (try client(), unique("hang"))

@@ -127,7 +127,7 @@ struct ReadingJSON {
         #expect(try JSONReader.read(Array(text.utf8), rules) == .string(kept ?? replaced))
     }
 
-    @Test("refuses an escape that is cut, whatever stands before it")
+    @Test("refuses an escape that is cut, whatever is before it")
     func cutEscapes() {
         for text in [#""\ud83d\u12""#, #""\ud83d\x""#, #""\ud83d\"#] {
             #expect(throws: JSONError.self) {

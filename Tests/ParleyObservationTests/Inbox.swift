@@ -40,7 +40,7 @@ struct Inbox {
         try await eventually("the archived thread is shown") { inbox.rows.map(\.id) == ["old"] }
     }
 
-    @Test("tells its observers of a change")
+    @Test("notifies its observers of a change")
     func observation() async throws {
         server.addThread("trip", title: "Mountain trip")
         let inbox = InboxModel(try await .signedIn(server))

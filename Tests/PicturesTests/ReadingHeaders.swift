@@ -32,11 +32,11 @@ struct ReadingHeaders {
     }
 
     @Test(
-        "tells which pictures may be transparent",
+        "finds which pictures may be transparent",
         arguments: ["alpha.png", "gray_alpha.png", "palette.png", "still.gif", "alpha.webp", "alpha_lossless.webp"])
     func transparent(name: String) throws { #expect(try header(name).hasAlpha) }
 
-    @Test("tells which pictures are opaque", arguments: ["rgb16.png", "one_bit.png", "simple.webp", "cmyk.jpg"])
+    @Test("finds which pictures are opaque", arguments: ["rgb16.png", "one_bit.png", "simple.webp", "cmyk.jpg"])
     func opaque(name: String) throws { #expect(try !header(name).hasAlpha) }
 
     @Test("finds no more than 50 megapixels and 16,384 pixels a side drawable")

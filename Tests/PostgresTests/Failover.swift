@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A client of several servers", .serialized, .timeLimit(.minutes(2)))
 struct Failover {
-    @Test("goes on to the next host when one does not answer at all")
+    @Test("tries the next host when one does not answer at all")
     func silentHost() async throws {
         // Accepts connections and sends nothing.
         let (silent, port) = try Sockets.listener()

@@ -122,7 +122,7 @@ struct Listening {
         }
     }
 
-    @Test("ends soon when its task is cancelled, also while the server is away")
+    @Test("ends soon when its task is cancelled, also while the server is down")
     func ends() async throws {
         for conninfo in [try await TestCluster.shared().createDatabase(), "host=127.0.0.1 port=1"] {
             let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-listen")

@@ -170,7 +170,7 @@ struct PoolDecisions {
         #expect(pool.entries.isEmpty)
     }
 
-    @Test("keeps no trace of ten thousand cancelled statements while the database is away")
+    @Test("keeps no trace of ten thousand cancelled statements while the database is down")
     mutating func sweepsCancelled() {
         for id in 1...10_000 {
             _ = pool.submit(RequestID(id), "\(id)", now: start)

@@ -49,7 +49,7 @@ struct PoolFailures {
         #expect(base.step() == [])
     }
 
-    @Test("tries again with doubling waits while the database is away, one attempt at a time")
+    @Test("tries again with doubling waits while the database is down, one attempt at a time")
     mutating func backsOff() {
         _ = base.submit("a")
         var now = start

@@ -173,7 +173,7 @@ struct Queries {
         }
     }
 
-    @Test("sends a large statement and reads a large result while others go on")
+    @Test("sends a large statement and reads a large result while others continue")
     func movesMuch() async throws {
         try await withClient(connections: 1) { client in
             let large = [UInt8](repeating: 7, count: 8 << 20)

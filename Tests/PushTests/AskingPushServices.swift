@@ -46,7 +46,7 @@ struct AskingPushServices {
         #expect(throws: TestBrowser.Failure.self) { try TestBrowser().read([bodies[0]]) }
     }
 
-    @Test("makes a new key and a new salt for every try")
+    @Test("creates a new key and a new salt for every try")
     func fresh() throws {
         let alert = PushAlert.make(.browser(TestBrowser()))
         let bodies = try (0..<20).map { _ in try webPush.request(alert, now: PushAlert.now).body }
@@ -113,7 +113,7 @@ struct AskingPushServices {
         }
     }
 
-    @Test("makes no request for invalid keys or an invalid address")
+    @Test("builds no request for invalid keys or an invalid address")
     func refuses() {
         let browser = TestBrowser()
         func attempt(_ endpoint: String, _ key: [UInt8], _ secret: [UInt8]) throws {

@@ -16,7 +16,7 @@ package final class TemporaryDirectory: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Makes a directory that stays until it is removed by its path.
+    /// Creates a directory that stays until it is removed by its path.
     package static func make() throws -> String {
         var template = Array("/tmp/parley-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }

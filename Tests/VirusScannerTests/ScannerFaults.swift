@@ -1,4 +1,4 @@
-// A virus scanner that is away, slow, or answers with nonsense.
+// A virus scanner that is down, slow, or answers with nonsense.
 import Foundation
 import NIOCore
 import NIOPosix

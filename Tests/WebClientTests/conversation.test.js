@@ -75,7 +75,7 @@ Deno.test('the status of an own message follows the marks of the others', () => 
     assert.equal(deliveryStatus(rowOf({ seq: 0 }, { state: 'sending' }), null, []).key, 'conversation.sending');
 });
 
-Deno.test('the status stands at the newest own message that is neither failed nor deleted', () => {
+Deno.test('the status is at the newest own message that is neither failed nor deleted', () => {
     const rows = [
         rowOf({ id: 'a' }),
         rowOf({ sender: { id: 'ben', name: 'Ben', profile_image: null } }),

@@ -345,7 +345,7 @@ Deno.test('presence is asked for when it is shown, and follows events', async ()
     chat.close();
 });
 
-Deno.test('a session that ends while the server is away ends when it is back', async () => {
+Deno.test('a session that ends while the server is down ends when it is back', async () => {
     const { server, chat } = await twoPeople();
     server.goAway();
     await until(chat.connection, (connection) => connection !== 'connected');
@@ -356,7 +356,7 @@ Deno.test('a session that ends while the server is away ends when it is back', a
     chat.close();
 });
 
-Deno.test('a paused poll asks only when nudged, and goes on when resumed', async () => {
+Deno.test('a paused poll asks only when nudged, and continues when resumed', async () => {
     const server = new FakeServer();
     const ann = server.addUser('Ann');
     const ben = server.addUser('Ben');

@@ -55,7 +55,7 @@ def sent(path):
             continue
         if path.suffix == ".js":
             rest = re.sub(r"/\*\* .*?\*/[ \t]*", "", rest)
-            # Every second part stands in quotes.
+            # Every second part is in quotes.
             parts = rest.split("'")
             if "\\" not in rest and not any(LITERAL.search(part) for part in parts[::2]):
                 parts[::2] = (SPACES.sub("", f"'{part}'")[1:-1] for part in parts[::2])

@@ -32,7 +32,7 @@ function message(values) {
 /** @param {string} type @param {string} name */
 const file = (type, name) => ({ id: name, name, content_type: type });
 
-Deno.test('a text stands on one line', () => {
+Deno.test('a text is on one line', () => {
     assert.equal(summary(message({ payload: { text: ' one\n\n  two ' } }), 'a'), 'one two');
 });
 

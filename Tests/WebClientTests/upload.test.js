@@ -21,7 +21,7 @@ function file(size, name) {
     return { bytes, file: new File([bytes], name, { type: 'image/png' }) };
 }
 
-Deno.test('a file that breaks off three times goes on where it stopped, and the message follows', async () => {
+Deno.test('a file that breaks off three times continues where it stopped, and the message follows', async () => {
     const { server, chat, thread } = await onePerson();
     const { bytes, file: photo } = file(2_000_000, 'photo.png');
     server.cuts = [100, 300_000, 1_999_999];

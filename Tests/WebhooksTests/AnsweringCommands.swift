@@ -49,7 +49,7 @@ struct AnsweringCommands {
         if case .publicOnly = exchange.reach {} else { Issue.record("the address is not checked") }
     }
 
-    @Test("takes 2xx for an answer, 410 for the end, and all else for a failure with a reason")
+    @Test("treats 2xx as an answer, 410 as the end, and all else as a failure with a reason")
     func verdicts() {
         #expect(verdict(200, #"{"text":"hi"}"#) == #"{"text":"hi"}"#)
         #expect(verdict(202, "{}") == "nothing" && verdict(204) == "nothing" && verdict(410) == "gone")
@@ -68,7 +68,7 @@ struct AnsweringCommands {
         }
     }
 
-    @Test("replies under a UUID of version 5, made of the command's and the message's id")
+    @Test("replies under a UUID of version 5, derived from the command's and the message's id")
     func replyIDs() throws {
         // By Python's hashlib and uuid.
         let command = try #require(CommandID(parsing: "6ba7b810-9dad-11d1-80b4-00c04fd430c8"))

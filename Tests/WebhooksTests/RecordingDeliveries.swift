@@ -88,7 +88,7 @@ struct RecordingDeliveries {
         #expect(endpoint.settle() == "cursor 5: delivered 5")
     }
 
-    @Test("gives a row to a failed event and to those behind it, and passes them with the cursor")
+    @Test("stores a row for a failed event and for those behind it, and passes them with the cursor")
     func rows() throws {
         var endpoint = TestedEndpoint(retries: [5, 300])
         endpoint.begin([(1, a), (2, b), (3, a), (4, a)])

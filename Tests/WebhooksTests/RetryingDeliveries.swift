@@ -66,7 +66,7 @@ struct RetryingDeliveries {
         #expect(pauses(longestWait: 0, 3) == [1, 1, 1])
     }
 
-    @Test("counts requests that fail together as one failure, and takes the longest Retry-After")
+    @Test("counts requests that fail together as one failure, and honours the longest Retry-After")
     func together() {
         var pace = Pace(.webhook(longestWait: .seconds(100)))
         for _ in 0..<10 { pace.failed(now: start) }

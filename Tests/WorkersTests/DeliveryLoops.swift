@@ -40,7 +40,7 @@ struct DeliveryLoops {
         }
     }
 
-    @Test("gives up while it closes what cannot be recorded")
+    @Test("leaves what cannot be recorded to the lease while it closes")
     func closesWithFailures() async throws {
         let bench = Bench(due: [1])
         bench.state.withLock { $0.isRecordingBroken = true }

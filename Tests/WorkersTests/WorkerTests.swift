@@ -36,7 +36,7 @@ struct WorkerTests {
         return steps.value
     }
 
-    @Test("goes on while there is more to do, when there is nothing to do, and after a pause")
+    @Test("continues while there is more to do, when there is nothing to do, and after a pause")
     func repeats() async {
         let count = await run(worker()) { number in
             if number == 4 { throw CancellationError() }
@@ -105,7 +105,7 @@ struct WorkerTests {
         #expect(lines.all.isEmpty)
     }
 
-    @Test("goes on when a call throws CancellationError although nobody cancelled the worker")
+    @Test("continues when a call throws CancellationError although nobody cancelled the worker")
     func foreignCancellation() async throws {
         let worker = worker()
         let failed: Int? = try await worker.attempt { throw CancellationError() }

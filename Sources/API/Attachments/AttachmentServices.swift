@@ -20,7 +20,7 @@ package struct AttachmentServices: Sendable {
     /// Checks a complete upload of an account: metadata, thumbnail, virus scan. Returns when the attachment has left the
     /// state `checking`, or after some seconds.
     package var check: @Sendable (AttachmentID, UserID) async -> Void
-    /// Nil if all bytes are in the database.
+    /// It is nil if all bytes are in the database.
     package var objects: (any ObjectAccess)?
     /// The routes count every transfer here.
     package var metrics: TransferMetrics

@@ -9,7 +9,7 @@ struct TransferHolders: Sendable {
 
     private struct Holder {
         let account: UserID
-        /// Nil for a trusted proxy or a Unix socket, which stand for many clients.
+        /// It is nil for a trusted proxy or a Unix socket, which stand for many clients.
         let address: IPAddress?
         let since: Instant
     }

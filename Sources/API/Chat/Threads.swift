@@ -95,7 +95,7 @@ extension API {
 struct ThreadDraft: Sendable {
     var kind: ThreadKind
     var title: Title?
-    /// Without the creator, each user once.
+    /// The creator is left out, and each user occurs once.
     var members: [UserID]
     var invite: Bool
     var retention: Retention

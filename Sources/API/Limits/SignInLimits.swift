@@ -16,7 +16,7 @@ struct SignInAttempt: Sendable {
     /// The given name, folded, whether or not there is such an account. Nil with `token`: only a valid token names an
     /// account.
     let account: String?
-    /// Nil if the connection has no address.
+    /// It is nil if the connection has no address.
     let address: IPAddress?
 
     /// The flow of the password hasher's queue.

@@ -63,7 +63,7 @@ extension API {
                 try await uncancelled { [store] in try await store.dropImport(place.id) }
             } catch let failure {
                 logger.warning(
-                    "dropping a failed import failed; it is dropped later", metadata: ["error": "\(failure)"])
+                    "deleting a failed import failed; it is deleted later", metadata: ["error": "\(failure)"])
             }
             throw error
         }

@@ -22,7 +22,7 @@ struct MetricsPage: Sendable {
 
     init(_ metrics: @escaping @Sendable () -> MetricsText) { self.metrics = metrics }
 
-    /// Not on the event loop, because rendering blocks other requests.
+    /// This does not run on the event loop, because rendering blocks other requests.
     func answer() async -> Answer {
         let metrics = metrics
         let text = await withTaskExecutorPreference(globalConcurrentExecutor) { metrics().text }

@@ -7,7 +7,7 @@ import Transport
 /// An error as a problem, with the cause for the log.
 struct Failure {
     var problem: Problem
-    /// Nil if the client caused the error.
+    /// It is nil if the client caused the error.
     var cause: String?
 
     init(_ error: any Error) {

@@ -46,7 +46,7 @@ package struct Route: Sendable {
         case message
         /// A post to an incoming hook. Most of it may be ignored keys.
         case hook
-        /// A thumbnail made by the client.
+        /// A thumbnail created by the client.
         case thumbnail
         /// The bytes of a file. They are passed on as they arrive, and never held together.
         case upload

@@ -27,7 +27,7 @@ final class EventStreams: Sendable {
         }
     }
 
-    /// Opens a stream, or refuses it as a poll would be refused. Without a cursor the stream begins at the end of the
+    /// Opens a stream. Refuses it for the same reasons as a poll. Without a cursor the stream begins at the end of the
     /// log. Called on the event loop.
     func open(
         _ known: Authenticator.Known, from cursor: Cursor?, limit: Int, _ reply: Reply, _ number: RequestNumber

@@ -13,7 +13,7 @@ package struct ArchiveWriter {
     package typealias Write = (_ bytes: [UInt8], _ lineCount: Int) async throws -> Void
 
     private let reader: ArchiveReader
-    /// Nil if all bytes are in the database.
+    /// It is nil if all bytes are in the database.
     private let readObject: ReadObject?
     package private(set) var digest = ArchiveDigest()
 

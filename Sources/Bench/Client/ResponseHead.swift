@@ -82,7 +82,7 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawBufferPointer(rebasing: self[start..<end])
     }
 
-    /// Only digits, and few enough for an Int.
+    /// The value of a text of digits that fits an Int; nil otherwise.
     var decimal: Int? {
         guard !isEmpty, count <= 15 else { return nil }
         var value = 0

@@ -10,6 +10,6 @@ struct Faults: Sendable {
 
     mutating func add(_ other: Faults) { counts.merge(other.counts, uniquingKeysWith: +) }
 
-    /// For the report, in alphabetical order.
+    /// The phrases of the report, in alphabetical order.
     var phrases: [String] { counts.sorted { $0.key < $1.key }.map { "\($0.value) times: \($0.key)" } }
 }

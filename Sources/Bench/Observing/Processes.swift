@@ -54,7 +54,7 @@ enum Processes {
 
     private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000 }
 
-    /// For this process.
+    /// The processor time of this process.
     static var ownCPUSeconds: Double {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

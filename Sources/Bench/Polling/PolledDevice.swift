@@ -101,7 +101,7 @@ package final class PolledDevice: ConnectionOwner {
     /// How often the connection was reopened.
     package var reconnectCount: Int { max(0, connection.openedCount - 1) }
 
-    /// Gives up a poll that has had no answer for too long. Call it now and then.
+    /// Gives up a poll that has had no answer for too long.
     package func giveUpLatePoll(_ now: MonotonicTime) {
         guard connection.isAwaiting, now > askedAt + settings.answerMaxS else { return }
         connection.close()

@@ -21,7 +21,7 @@ struct ParleyRoom: Sendable {
 /// The plan of a round.
 struct FanoutPlan: Sendable {
     let memberCount: Int
-    /// With the message that warms up.
+    /// The number includes the message that warms up.
     let messageCount: Int
     let perSecond: Int
     let text: String

@@ -22,7 +22,7 @@ final class MatrixExport {
         for file in files { try convertRoom(file) }
     }
 
-    /// In the export itself, or in one folder a room.
+    /// Finds the files in the export itself, or in one folder a room.
     private func jsonFiles() throws -> [String] {
         if let single = folder.single { return [single] }
         let names = try folder.names()

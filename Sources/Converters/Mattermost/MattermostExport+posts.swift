@@ -59,7 +59,7 @@ extension MattermostExport {
             return nil
         }
         if post.isTrue("is_pinned") { builder.report.leaveOut("pinned messages: the pins", place) }
-        builder.report.leaveOut("saved messages: the marks", place, count: post.list("flagged_by").count)
+        builder.report.leaveOut("marks of saved messages", place, count: post.list("flagged_by").count)
         let text = texts(post).joined(separator: "\n")
         return try builder.add(
             SourceMessage(
@@ -104,7 +104,7 @@ extension MattermostExport {
 
     private func files(of post: JSONValue) -> [SourceFile] {
         post.list("attachments").compactMap { $0.text("path") }.map { path in
-            // Paths are relative to data/ in exports, and to the file in others' imports.
+            // In exports, paths are relative to data/. In import files of other tools, they are relative to the file.
             let inData = "data/" + path
             let isInData = (try? folder.file(inData)) != nil
             return SourceFile(source: path, name: ArchiveBuilder.name(path), path: isInData ? inData : path)

@@ -6,7 +6,7 @@ import Domain
 final class MattermostExport {
     let folder: ExportFolder
     let builder: ArchiveBuilder
-    /// Of channels, by team and name.
+    /// The channels by team and name.
     var channels: [String: MattermostChannel] = [:]
     /// The first 64 bits of the ids of posts: two posts of one person in one millisecond need different ones.
     private var seen: Set<UUIDPrefix> = []

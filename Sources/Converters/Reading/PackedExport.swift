@@ -14,7 +14,7 @@ struct PackedExport {
     private let path: String
     private let kind: Kind
 
-    /// Nil if the file is not an archive by its first bytes.
+    /// Returns nil if the file is not an archive by its first bytes.
     init?(_ path: String) throws {
         self.path = path
         var head: [UInt8] = []

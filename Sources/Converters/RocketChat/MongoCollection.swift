@@ -4,10 +4,10 @@ import Domain
 /// Finds the file of a collection and reads one document at a time.
 struct MongoCollection {
     let name: String
-    /// In the export.
+    /// The path within the export.
     let file: String
 
-    /// Nil if the export does not have the collection.
+    /// Returns nil if the export does not have the collection.
     init?(_ name: String, in folder: ExportFolder) throws {
         let files = ["\(name).bson", "\(name).json", "\(name).jsonl"]
         guard let file = try files.first(where: { try folder.file($0) != nil }) else {

@@ -51,7 +51,7 @@ extension SlackExport {
 struct SlackConversation {
     let id: String
     let thread: ThreadID
-    /// In the export.
+    /// The folder of the export with its messages.
     let folder: String
     /// The messages that are written, so that replies never name one that is missing.
     var carried: Set<MessageID> = []

@@ -92,7 +92,7 @@ extension SlackExport {
         }
     }
 
-    /// Where programs that complete exports put the bytes (slackdump).
+    /// Returns where programs that complete exports put the bytes (slackdump).
     private func path(of id: String, _ name: String, in directory: String) -> String? {
         ["__uploads/\(id)/\(name)", "\(directory)/attachments/\(id)-\(name)"].first {
             (try? folder.file($0)) != nil

@@ -42,7 +42,7 @@ enum EmojiText {
         return nil
     }
 
-    /// The tone stands after the first code point.
+    /// The tone follows the first code point.
     private static func toned(_ emoji: String, _ tone: String) -> String {
         let rest = emoji.unicodeScalars.dropFirst().drop { $0 == "\u{FE0F}" }
         return String(String.UnicodeScalarView(emoji.unicodeScalars.prefix(1))) + tone

@@ -55,7 +55,7 @@ extension ArchiveBuilder {
         return name.isEmpty ? "file" : name
     }
 
-    /// Nil for what is no MIME type.
+    /// Returns nil for what is no MIME type.
     static func declared(_ type: String) -> String? {
         let parts = type.split(separator: "/", omittingEmptySubsequences: false)
         let isToken = parts.allSatisfy { part in

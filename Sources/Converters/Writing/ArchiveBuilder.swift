@@ -13,7 +13,7 @@ final class ArchiveBuilder {
     var unknownCreatedAt = Timestamp(microsSince1970: 0)
 
     var people: [UserID: BuiltPerson] = [:]
-    /// In lower case.
+    /// The names are in lower case.
     var usernames: Set<String> = []
     var emails: Set<String> = []
     var threads: [ThreadID: BuiltThread] = [:]

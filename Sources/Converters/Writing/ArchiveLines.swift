@@ -44,7 +44,6 @@ struct ArchiveLines {
 }
 
 extension JSONValue.Member {
-    /// Nil for a nil text.
     static func text(_ key: String, _ text: (some CustomStringConvertible)?) -> JSONValue.Member? {
         text.map { JSONValue.Member(key, .string($0.description)) }
     }

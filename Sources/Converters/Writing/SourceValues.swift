@@ -23,7 +23,7 @@ struct SourceMember {
 struct SourceThread {
     var source: String
     var kind: ThreadKind
-    /// For rooms and groups.
+    /// Only rooms and groups have a title.
     var title: String?
     var createdAt: Timestamp
     var members: [SourceMember]
@@ -48,7 +48,7 @@ struct SourceMessage {
 struct SourceReaction {
     var emoji: Emoji
     var user: UserID
-    /// Nil for the message's time: most systems do not record it.
+    /// It is nil for the message's time: most systems do not record it.
     var createdAt: Timestamp?
 }
 

@@ -39,7 +39,7 @@ final class ZulipExport {
         let parts = try folder.names().filter { $0.hasPrefix("messages-") && $0.hasSuffix(".json") }
         _ = try folder.required("realm.json")
         try builder.read("realm.json", wants: Self.people.contains) { try readPerson($0) }
-        // In a second reading, because tables may stand in any order.
+        // In a second reading, because tables may be in any order.
         try builder.read("realm.json", wants: { !Self.people.contains($0) }) { try readRow($0) }
         for part in parts {
             try builder.read(part, wants: { $0 == "zerver_reaction" }) {

@@ -40,7 +40,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// In UTC with milliseconds, truncated and not rounded. For years 0 to 9999.
+    /// The text in UTC with milliseconds, truncated and not rounded, for years 0 to 9999.
     package var description: String {
         let millis = Int(microsSince1970).flooredDivision(by: 1_000).quotient.flooredDivision(by: 1_000)
         let time = CivilTime(secondsSince1970: millis.quotient)

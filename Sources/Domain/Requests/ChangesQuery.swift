@@ -67,7 +67,7 @@ package struct ChangesQuery: Equatable, Sendable {
     package static let limitDefault = 100
 
     package var start = ChangesStart.head
-    /// Nil for all.
+    /// It is nil for all.
     package var types: Set<EventType>?
     package var limit: Int
     /// Seconds; nil if the parameter is absent.

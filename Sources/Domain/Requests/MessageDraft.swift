@@ -9,7 +9,7 @@ package struct MessageDraft: Sendable {
     package var type: MessageType
     package var payload: MessagePayload
     package var replyTo: MessageID?
-    /// In the given order, without repetitions.
+    /// The ids are in the given order, without repetitions.
     package var mentions: [UserID]
     package var expires: KeptTime?
 

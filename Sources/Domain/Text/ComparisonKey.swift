@@ -36,7 +36,7 @@ private let lookalikes: [Unicode.Scalar: Unicode.Scalar] = {
 }()
 
 extension Unicode.Scalar {
-    /// For scalars of a folded text.
+    /// This is right for scalars of a folded text.
     fileprivate var isLatin: Bool {
         ("a"..."z").contains(self) || (0xDF...0x24F).contains(value) && value != 0xF7
             || (0x1E00...0x1EFF).contains(value)

@@ -39,7 +39,7 @@ enum Punycode {
     /// Prevents overflow. A label has at most 63 characters.
     private static let scalarCountMax = 63
 
-    /// Nil for a text that is too long for a label.
+    /// Returns nil for a text that is too long for a label.
     static func encode(_ scalars: [Unicode.Scalar]) -> String? {
         guard scalars.count <= scalarCountMax else { return nil }
         let basic = scalars.filter(\.isASCII)

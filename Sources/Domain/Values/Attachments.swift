@@ -7,7 +7,7 @@ package typealias AttachmentID = Identifier<AttachmentKind>
 package enum AttachmentState: Int16, Sendable, CaseIterable {
     /// Bytes are arriving, or the upload was interrupted and may continue.
     case receiving = 0
-    /// All bytes have arrived. A node removes metadata, makes the thumbnail, and asks the virus scanner.
+    /// All bytes have arrived. A node removes metadata, creates the thumbnail, and asks the virus scanner.
     case checking = 1
     case ready = 2
     /// The virus scanner refused it.

@@ -4,7 +4,7 @@
 package struct CommandWord: Hashable, Sendable, TextField {
     package static let characterCountMax = 32
 
-    /// With its slash.
+    /// The word begins with a slash.
     package let text: String
 
     package init(text: String) throws(Invalid) {

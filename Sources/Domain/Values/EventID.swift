@@ -16,7 +16,7 @@ package struct EventID: Hashable, Sendable, CustomStringConvertible {
 
     private static let prefix = "evt_"
 
-    /// Nil for a text that `description` never returns.
+    /// Returns nil for a text that `description` never returns.
     package init?(parsing text: some StringProtocol) {
         guard text.hasPrefix(Self.prefix) else { return nil }
         let parts = text.dropFirst(Self.prefix.count).split(separator: "_", omittingEmptySubsequences: false)

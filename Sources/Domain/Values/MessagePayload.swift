@@ -5,7 +5,7 @@ package struct MessagePayload: Sendable {
     /// Compact, an object. With attachments, its last member is `"attachments":[{"id":"…"},…]`: the database replaces
     /// exactly this text.
     package var text: JSONText
-    /// In their order, without repetitions.
+    /// The ids are in their order, without repetitions.
     package var attachments: [AttachmentID] = []
 
     /// A payload that was checked before.

@@ -33,7 +33,7 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// has more.
     package static let textByteCountMax = 2_048
 
-    /// Nil for a text that `description` never returns.
+    /// Returns nil for a text that `description` never returns.
     package init?(parsing text: some StringProtocol) {
         guard let fields = OpaqueText.decode(text, version: 1, byteCount: 12) else { return nil }
         let epoch = Int32(truncatingIfNeeded: fields.integer(at: 0, byteCount: 4))
@@ -66,7 +66,7 @@ package struct PageKey: Hashable, Sendable, CustomStringConvertible {
         self.id = id
     }
 
-    /// Nil for a text that `description` never returns.
+    /// Returns nil for a text that `description` never returns.
     package init?(parsing text: some StringProtocol) {
         guard let fields = OpaqueText.decode(text, version: 2, byteCount: 24) else { return nil }
         rank = fields.integer(at: 0, byteCount: 8)

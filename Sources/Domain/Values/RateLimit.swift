@@ -42,7 +42,7 @@ extension RateLimit {
         "account-sign-ins", quota: 30, windowS: 900, .service, "failed sign-ins to one account")
     package static let signInsFromAddress = RateLimit(
         "address-sign-ins", quota: 1_000, windowS: 900, .service, "failed sign-ins from one address")
-    /// Each has a password hashed, and makes a session.
+    /// Each one costs a password's hash and creates a session.
     package static let successesOfAccount = RateLimit(
         "account-successful-sign-ins", quota: 60, windowS: 900, .service, "sign-ins to one account that succeed")
     package static let successesFromAddress = RateLimit(
@@ -67,9 +67,9 @@ extension RateLimit {
     package static let profileChangesOfAccount = RateLimit(
         "account-profile-changes", quota: 10, windowS: 60, "changes of the profile by one account")
     package static let threadsOfAccount = RateLimit(
-        "account-threads", quota: 30, windowS: 60, "threads made by one account")
+        "account-threads", quota: 30, windowS: 60, "threads created by one account")
     package static let dailyThreadsOfAccount = RateLimit(
-        "account-threads-daily", quota: 500, windowS: 86_400, .service, "threads made by one account")
+        "account-threads-daily", quota: 500, windowS: 86_400, .service, "threads created by one account")
     /// People whom the account adds or invites and shares no direct thread and no group with: counted by person, not by
     /// call.
     package static let strangersOfAccount = RateLimit(

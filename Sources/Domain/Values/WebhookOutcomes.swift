@@ -5,7 +5,7 @@ package struct OpenDelivery: Sendable, Equatable {
     package var position: Position
     package var event: String
     package var thread: ThreadID?
-    /// When the event happened, in ms since 1970.
+    /// The time of the event, in ms since 1970.
     package var atMs: Int64
     package var tryCount: Int
     /// When it is retried, in ms since 1970; nil for an event that was not tried.

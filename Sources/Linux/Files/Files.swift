@@ -12,7 +12,7 @@ package enum Files {
         return String(cString: resolved)
     }
 
-    /// Nil if the path does not exist. Does not follow symbolic links.
+    /// Returns nil if the path does not exist. Does not follow symbolic links.
     package static func status(_ path: String) throws -> stat? {
         var status = stat()
         if lstat(path, &status) == 0 { return status }

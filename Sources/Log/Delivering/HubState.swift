@@ -172,7 +172,7 @@ struct HubState {
 
     // MARK: Mailboxes
 
-    /// Makes a mailbox from what was read from the database at `position`, unless one reaches back as far. Returns
+    /// Creates a mailbox from what was read from the database at `position`, unless one reaches back as far. Returns
     /// false if the events since then are no longer among the recent ones: read again.
     /// - Parameter acked: the device that polled, with its cursor; nil if the cursor was not its own.
     mutating func open(

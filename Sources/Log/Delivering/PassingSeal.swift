@@ -81,7 +81,7 @@ struct PassingSeal {
             key, salt: head, info: Array("parley typing and presence".utf8), byteCount: AES128GCM.keyByteCount)
     }
 
-    /// Of no importance, because each key seals one text.
+    /// The value does not matter, because each key seals one text.
     private static let nonce = [UInt8](repeating: 0, count: AES128GCM.nonceByteCount)
 
     private static func bytes(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }

@@ -35,7 +35,7 @@ package struct DeliveredMarkWorker: Sendable {
             var rest = hub.takeDeliveries()[...]
             while !rest.isEmpty {
                 let batch = Array(rest.prefix(Self.batchCountMax))
-                // While the database is away, the hub keeps later marks: one for each thread and member.
+                // While the database is down, the hub keeps later marks: one for each thread and member.
                 try await worker.retry { try await record(batch) }
                 rest = rest.dropFirst(Self.batchCountMax)
                 try await Task.sleep(for: Self.pause)

@@ -64,7 +64,7 @@ package struct DevicePollWorker: Sendable {
         }
     }
 
-    /// While the database is away, the hub keeps later changes: for each device, where it is now.
+    /// While the database is down, the hub keeps later changes: for each device, where it is now.
     private func report(_ changes: DeviceChanges) async throws {
         var came = changes.came[...]
         var gone = changes.gone[...]

@@ -50,7 +50,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
     private let call: Call
     private let answer: Answer
     private let logger: Logger
-    /// How long after its arrival an item is still sent, or retried: while the database is away, the waits of calls
+    /// How long after its arrival an item is still sent, or retried: while the database is down, the waits of calls
     /// must not add up. It does not interrupt a call that was sent.
     private let queuedMax: Duration
 

@@ -3,8 +3,8 @@ import Foundation
 
 /// Gets one file or thumbnail.
 ///
-/// A download into a file may be called again at any time, also by another process: it goes on where it stopped. It does
-/// not wait for a server that is away. It throws, and its caller tries again.
+/// A download into a file may be called again at any time, also by another process: it continues where it stopped. It does
+/// not wait for a server that is down. It throws, and its caller tries again.
 public struct AttachmentDownload: Sendable {
     /// The attachment.
     public let id: AttachmentID

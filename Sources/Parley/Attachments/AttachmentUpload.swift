@@ -4,7 +4,7 @@ import Foundation
 /// Uploads one file under an id of the client's choice.
 ///
 /// `run` may be called again at any time, also by another process: it asks the server how much has arrived, and sends
-/// the rest. It does not wait for a server that is away. It throws, and its caller tries again.
+/// the rest. It does not wait for a server that is down. It throws, and its caller tries again.
 public struct AttachmentUpload: Sendable {
     /// The id that the attachment gets. The same id continues an upload that broke off.
     public let id: AttachmentID
@@ -12,7 +12,7 @@ public struct AttachmentUpload: Sendable {
     public let source: UploadSource
     /// The name that others see.
     public let name: String?
-    /// Nil lets the server decide by the bytes.
+    /// A value of nil lets the server decide by the bytes.
     public let contentType: String?
 
     /// The largest part, and the largest file that is sent by one call.

@@ -7,7 +7,7 @@ extension Call {
 
 /// `Call.auth`.
 public struct AuthCalls: Sendable {
-    /// Makes an account with a password, and signs in. `POST /v1/auth/register`
+    /// Creates an account with a password, and signs in. `POST /v1/auth/register`
     public func register(
         username: String, password: String, name: String, deviceName: String? = nil
     ) -> Call<SignedIn> {
@@ -18,7 +18,7 @@ public struct AuthCalls: Sendable {
         return Call("POST", "v1", "auth", "register", body: body)
     }
 
-    /// Makes an account with an e-mail address, once the mailed code is used. `POST /v1/auth/register`
+    /// Creates an account with an e-mail address, once the mailed code is used. `POST /v1/auth/register`
     public func register(email: String, name: String, deviceName: String? = nil) -> Call<Void> {
         let body: JSONValue = .fields([
             "email": .string(email), "name": .string(name), "device_name": deviceName.map { .string($0) },

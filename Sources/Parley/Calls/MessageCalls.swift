@@ -101,9 +101,9 @@ public struct MessageCalls: Sendable {
     /// For whom a message is deleted.
     @nonexhaustive
     public enum Audience: String, Sendable {
-        /// For all members: the message becomes a tombstone.
+        /// The message becomes a tombstone for all members.
         case everyone
-        /// Only for this user, on all of the user's devices.
+        /// The message disappears for this user, on all of the user's devices.
         case me
     }
 

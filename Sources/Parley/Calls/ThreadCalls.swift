@@ -13,7 +13,7 @@ extension Identifier where Subject == User {
 
 /// `Call.threads`.
 public struct ThreadCalls: Sendable {
-    /// Makes a thread, or returns the direct thread of this pair. A direct thread has exactly one other person in
+    /// Creates a thread, or returns the direct thread of this pair. A direct thread has exactly one other person in
     /// `members`. With `invite`, the members are invited instead of added. `POST /v1/threads`
     public func create(
         _ kind: ThreadKind, title: String? = nil, members: [UserID] = [], invite: Bool = false,

@@ -11,9 +11,9 @@ public struct Attachment: Sendable, Hashable, Identifiable {
     public var contentType: String
     /// In bytes. Before the state is `ready`: the size that was declared, or else the bytes that have arrived.
     public var size: Int
-    /// Nil in messages: what a message carries is ready.
+    /// It is nil in messages: what a message carries is ready.
     public var state: AttachmentState?
-    /// Of pictures, in pixels as shown.
+    /// The width of a picture, in pixels as shown.
     public var width: Int?
     /// As `width`.
     public var height: Int?
@@ -21,12 +21,12 @@ public struct Attachment: Sendable, Hashable, Identifiable {
     public var thumbhash: String?
     /// Whether there is a thumbnail.
     public var hasThumbnail: Bool
-    /// Nil in messages.
+    /// It is nil in messages.
     public var createdAt: Date?
     /// Fields that this version of the client does not know.
     public var unknown: [String: JSONValue] = [:]
 
-    /// Makes an attachment, for example for a preview. Only its `id` counts in a message that is sent.
+    /// Creates an attachment, for example for a preview. Only its `id` counts in a message that is sent.
     public init(
         id: AttachmentID, name: String, contentType: String, size: Int, state: AttachmentState? = nil,
         width: Int? = nil, height: Int? = nil, thumbhash: String? = nil, hasThumbnail: Bool = false,

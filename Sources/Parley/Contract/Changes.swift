@@ -75,9 +75,9 @@ public struct ReceiptChange: Sendable, Hashable, Codable {
     public var readSeq: Seq
     /// One of the devices of the person has everything up to this seq.
     public var deliveredSeq: Seq
-    /// Nil if the person has read nothing.
+    /// It is nil if the person has read nothing.
     public var readAt: Date?
-    /// Nil if the person has received nothing.
+    /// It is nil if the person has received nothing.
     public var deliveredAt: Date?
     /// The person's unread messages. Absent if several people moved together.
     public var unreadCount: Int?
@@ -178,9 +178,9 @@ public struct CreatedThread: Sendable, Hashable, Codable {
 
     /// The thread as everybody sees it.
     public var thread: PublicThread
-    /// Empty in threads of more than 100 members, and for invited people.
+    /// It is empty in threads of more than 100 members, and for invited people.
     public var members: [Member]
-    /// Nil for a new thread, which has no messages yet.
+    /// It is nil for a new thread, which has no messages yet.
     public var standing: Standing?
 
     private enum CodingKeys: String, CodingKey { case members, me }

@@ -76,7 +76,7 @@ struct FieldReader<Key: RawRepresentable<String>> {
         get throws { try container.decode(Date.self, forKey: AnyKey(key.rawValue)) }
     }
 
-    /// Nil if the field is absent or null.
+    /// Returns nil if the field is absent or null.
     @_disfavoredOverload
     func optional<Value: Decodable>(_ key: Key) throws -> Value? {
         try container.decodeIfPresent(Value.self, forKey: AnyKey(key.rawValue))

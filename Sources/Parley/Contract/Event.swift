@@ -5,7 +5,7 @@ import Foundation
 public struct Event: Sendable, Hashable {
     /// What happened.
     public var type: EventType
-    /// Nil for events of the account.
+    /// It is nil for events of the account.
     public var threadID: ThreadID?
     /// The server's time of the change.
     public var at: Date
@@ -14,7 +14,7 @@ public struct Event: Sendable, Hashable {
     /// Fields that this version of the client does not know.
     public var unknown: [String: JSONValue] = [:]
 
-    /// Makes an event, for example for a test.
+    /// Creates an event, for example for a test.
     public init(type: EventType, threadID: ThreadID? = nil, at: Date, content: EventContent) {
         self.type = type
         self.threadID = threadID
@@ -44,7 +44,7 @@ public enum EventContent: Sendable, Hashable {
     case threadCreated(CreatedThread)
     /// The title, the picture or the retention of a thread has changed.
     case threadUpdated(PublicThread)
-    /// With the thread's number of members.
+    /// A membership, and the thread's number of members.
     case memberUpdated(Member, memberCount: Int)
     /// The user's own settings of a thread have changed.
     case settingsUpdated(ThreadSettings)

@@ -35,7 +35,7 @@ extension JSONValue {
     /// The value as JSON, without spaces.
     var text: String { compactText.string }
 
-    /// Nil for null.
+    /// It is nil for null.
     var unlessNull: JSONValue? { isNull ? nil : self }
 }
 

@@ -59,7 +59,7 @@ extension OwnMembership {
 /// How long a thread is muted: no alerts are sent for its messages.
 @nonexhaustive
 public enum Mute: Sendable, Hashable {
-    /// Until this time.
+    /// The mute ends at this time.
     case until(Date)
     /// Until the user ends it.
     case forever
@@ -136,7 +136,7 @@ public struct Member: Sendable, Hashable, Identifiable {
     public var readAt: Date?
     /// When the delivered mark moved last. Nil if the person has received nothing.
     public var deliveredAt: Date?
-    /// Nil for a person who has not joined.
+    /// It is nil for a person who has not joined.
     public var joinedAt: Date?
     /// Fields that this version of the client does not know.
     public var unknown: [String: JSONValue] = [:]

@@ -9,11 +9,11 @@ public struct Message: Sendable, Hashable, Identifiable {
     public var threadID: ThreadID
     /// The message's number in its thread.
     public var seq: Seq
-    /// When the server stored it.
+    /// The time when the server stored it.
     public var timestamp: Date
     /// How to read the payload.
     public var type: MessageType
-    /// Nil for system messages.
+    /// It is nil for system messages.
     public var sender: Sender?
     /// Nil if the message is deleted or expired, or if the thread keeps messages until they are delivered and this one
     /// is.
@@ -22,18 +22,18 @@ public struct Message: Sendable, Hashable, Identifiable {
     public var replyTo: MessageID?
     /// The members whom the message mentions.
     public var mentions: [UserID]
-    /// By emoji.
+    /// The reactions by emoji.
     public var reactions: [String: Reaction]
     /// When the message was last edited. Nil if it never was.
     public var editedAt: Date?
     /// When the message became a tombstone. Nil if it is none.
     public var deletedAt: Date?
-    /// When the message becomes a tombstone.
+    /// The time when the message becomes a tombstone.
     public var expiresAt: Date?
     /// Fields that this version of the client does not know.
     public var unknown: [String: JSONValue] = [:]
 
-    /// Makes a message, for example for a preview.
+    /// Creates a message, for example for a preview.
     public init(
         id: MessageID, threadID: ThreadID, seq: Seq, timestamp: Date, type: MessageType = .message, sender: Sender?,
         payload: Payload?, replyTo: MessageID? = nil, mentions: [UserID] = [], reactions: [String: Reaction] = [:],

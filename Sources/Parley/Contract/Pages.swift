@@ -104,7 +104,7 @@ public struct InboxPage: Sendable, Hashable, Codable {
     public var threads: [ThreadSummary]
     /// Unread messages in all of the user's threads.
     public var unreadTotal: Int
-    /// Where to sync from. With several pages, from the cursor of the first.
+    /// The point to sync from. With several pages, use the cursor of the first.
     public var cursor: Cursor
     /// Where the next page begins. Nil at the end.
     public var next: String?
@@ -129,7 +129,7 @@ public struct SyncPage: Sendable, Hashable, Codable {
     public var partial: Bool?
 }
 
-/// What follows a cursor is no longer in the log (410 `cursor_expired`). Reload these threads, then go on from `cursor`.
+/// What follows a cursor is no longer in the log (410 `cursor_expired`). Reload these threads, then continue from `cursor`.
 public struct CursorExpired: Sendable, Hashable, Codable {
     /// A thread, and its newest seq.
     public struct ThreadHead: Sendable, Hashable, Codable {

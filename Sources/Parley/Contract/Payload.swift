@@ -82,7 +82,7 @@ public struct LocationPayload: Sendable, Hashable, Codable {
 
 /// The payload of `encrypted`.
 public struct EncryptedPayload: Sendable, Hashable, Codable {
-    /// In JSON as Base64.
+    /// JSON writes it as Base64.
     public var ciphertext: Data
     /// Nil means none.
     public var attachments: [Attachment]?

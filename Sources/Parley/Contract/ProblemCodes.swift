@@ -99,7 +99,7 @@ extension Problem.Code {
     public static let notImplemented: Self = "not_implemented"
     /// 503: The service is busy.
     public static let overloaded: Self = "overloaded"
-    /// 503: The database is away, or the node is stopping.
+    /// 503: The database is down, or the node is stopping.
     public static let unavailable: Self = "unavailable"
     /// 503: The service sends no mail.
     public static let mailNotConfigured: Self = "mail_not_configured"

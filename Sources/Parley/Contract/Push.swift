@@ -18,9 +18,9 @@ public enum PushTarget: Sendable, Hashable {
         public let rawValue: String
         public init(_ rawValue: String) { self.rawValue = rawValue }
 
-        /// For apps from the App Store and from TestFlight.
+        /// Apps from the App Store and from TestFlight use it.
         public static let production: Self = "production"
-        /// For apps that Xcode installs.
+        /// Apps that Xcode installs use it.
         public static let development: Self = "development"
     }
 }

@@ -7,15 +7,15 @@ public struct Report: Sendable, Hashable, Identifiable, Codable {
     public var id: String
     /// How far the moderators are.
     public var state: ReportState
-    /// Nil once the account of the reporter is erased.
+    /// It is nil once the account of the reporter is erased.
     public var reason: String?
     /// The reported person: of a message its sender.
     public var userID: UserID?
-    /// Nil in a report about a person.
+    /// It is nil in a report about a person.
     public var threadID: ThreadID?
     /// The reported message. Nil if a person was reported.
     public var messageID: MessageID?
-    /// When the user reported it.
+    /// The time when the user reported it.
     public var createdAt: Date
 
     enum CodingKeys: String, CodingKey {

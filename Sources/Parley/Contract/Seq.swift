@@ -11,7 +11,7 @@ public struct Seq: RawRepresentable, Hashable, Codable, Sendable {
     /// Makes the seq of a number.
     public init(_ number: Int) { rawValue = number }
 
-    /// After every message.
+    /// A seq after every message.
     static let max = Seq(.max)
 
     static func + (seq: Seq, count: Int) -> Seq { seq.advanced(by: count) }

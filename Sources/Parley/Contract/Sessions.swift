@@ -7,7 +7,7 @@ public struct Session: Sendable, Hashable, Codable, Identifiable {
     public var id: SessionID
     /// The name under which the device signed in.
     public var deviceName: String?
-    /// When the device signed in.
+    /// The time when the device signed in.
     public var createdAt: Date
     /// The time of the device's last call, accurate to about five minutes.
     public var lastUsedAt: Date
@@ -23,7 +23,7 @@ public struct Session: Sendable, Hashable, Codable, Identifiable {
 }
 
 extension Session: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Without the token.
+    /// The text leaves the token out.
     public var description: String { "session \(id) of \(deviceName ?? "a device")" }
     public var debugDescription: String { description }
 }
@@ -32,6 +32,6 @@ extension Session: CustomStringConvertible, CustomDebugStringConvertible {
 public struct SignedIn: Sendable, Hashable, Codable {
     /// The account that is signed in.
     public var user: Account
-    /// With its token.
+    /// The session contains its token.
     public var session: Session
 }

@@ -34,7 +34,7 @@ public struct ThreadSummary: Sendable, Hashable, Identifiable {
     /// Fields that this version of the client does not know.
     public var unknown: [String: JSONValue] = [:]
 
-    /// Makes a thread, for example for a preview.
+    /// Creates a thread, for example for a preview.
     public init(
         id: ThreadID, kind: ThreadKind, title: String? = nil, image: String? = nil, retention: Retention = .forever,
         memberCount: Int = 0, createdAt: Date, peer: User? = nil, lastMessage: Message? = nil, unreadCount: Int = 0,

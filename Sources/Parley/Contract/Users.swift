@@ -5,7 +5,7 @@ import Foundation
 public struct User: Sendable, Hashable, Identifiable {
     /// The id of the account.
     public var id: UserID
-    /// Nil for accounts that do not sign in by password.
+    /// It is nil for accounts that do not sign in by password.
     public var username: String?
     /// The name for people.
     public var name: String
@@ -13,9 +13,9 @@ public struct User: Sendable, Hashable, Identifiable {
     public var profileImage: String?
     /// What the person wrote about the present.
     public var statusText: String?
-    /// Nil where the server does not show it, and for people who do not share presence.
+    /// It is nil where the server does not show it, and for people who do not share presence.
     public var presence: Presence?
-    /// With `presence` `offline`.
+    /// The end of the last poll or stream. Only there if `presence` is `offline`.
     public var lastSeenAt: Date?
     /// `bot` for a program. Nil for a person.
     public var kind: AccountKind?
@@ -84,7 +84,7 @@ public struct Account: Sendable, Hashable, Identifiable {
 
     public var id: UserID { user.id }
 
-    /// Makes an account, for example for a preview.
+    /// Creates an account, for example for a preview.
     public init(user: User, preferences: Preferences = .init(), createdAt: Date) {
         self.user = user
         self.preferences = preferences
@@ -167,7 +167,7 @@ extension Preferences {
 public struct Block: Sendable, Hashable, Codable {
     /// The person.
     public var user: User
-    /// When the user blocked the person.
+    /// The time when the user blocked the person.
     public var createdAt: Date
 
     enum CodingKeys: String, CodingKey {

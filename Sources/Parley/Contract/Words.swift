@@ -128,7 +128,7 @@ public struct AlertDetail: StringValue {
 
     /// The sender and the text.
     public static let full: Self = "full"
-    /// Only the sender.
+    /// Alerts show only the sender.
     public static let senderOnly: Self = "sender_only"
     /// No alerts.
     public static let none: Self = "none"

@@ -7,9 +7,9 @@ public struct HTTPRequest: Sendable {
     public var method: String
     /// The whole address, with its query.
     public var url: URL
-    /// By lowercase name.
+    /// The headers by lowercase name.
     public var headers: [String: String] = [:]
-    /// Nil for a request without a body.
+    /// It is nil for a request without a body.
     public var body: Data?
     /// The longest time without an answer.
     public var timeout: Duration = .seconds(30)
@@ -19,9 +19,9 @@ public struct HTTPRequest: Sendable {
 public struct HTTPResponse: Sendable {
     /// The HTTP status.
     public var status: Int
-    /// By lowercase name.
+    /// The headers by lowercase name.
     public var headers: [String: String]
-    /// Empty if there is none.
+    /// It is empty if there is none.
     public var body: Data
 
     /// Makes an answer, for example in a transport of your own.

@@ -138,7 +138,7 @@
             _ = parley_curl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
             _ = parley_curl_set_number(easy, CURLOPT_NOSIGNAL, 1)
             _ = parley_curl_set_number(easy, CURLOPT_CONNECTTIMEOUT, min(seconds, 15))
-            // A transfer may take long, but not stand still.
+            // A transfer may take long, but not stop.
             _ = parley_curl_set_number(easy, CURLOPT_LOW_SPEED_LIMIT, 1)
             _ = parley_curl_set_number(easy, CURLOPT_LOW_SPEED_TIME, seconds)
             _ = parley_curl_set_list(easy, CURLOPT_HTTPHEADER, list)

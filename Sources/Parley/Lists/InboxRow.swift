@@ -34,7 +34,7 @@ public struct InboxRow: Sendable, Equatable, Identifiable {
         var mark: Seq?
     }
 
-    /// Makes a row, for example for a preview.
+    /// Creates a row, for example for a preview.
     public init(
         thread: ThreadSummary, draft: String? = nil, unsent: Unsent = .none, peerPresence: PresenceState? = nil
     ) {
@@ -50,11 +50,11 @@ public struct InboxRow: Sendable, Equatable, Identifiable {
 public enum InboxFilter: Sendable, Hashable {
     /// Every thread.
     case all
-    /// Not archived.
+    /// Threads that are not archived.
     case active
-    /// With unread messages, and not archived.
+    /// Threads that have unread messages and are not archived.
     case unread
-    /// Only archived threads.
+    /// Threads that are archived.
     case archived
 }
 

@@ -10,7 +10,7 @@ public enum ListChange<Row: Sendable>: Sendable {
 
 /// One edit. Positions count in the list as the edits before it left it.
 public enum ListEdit<Row: Sendable>: Sendable {
-    /// A new row stands at this position.
+    /// A new row is at this position.
     case insert(Row, at: Int)
     /// The row at this position has changed, and keeps its id.
     case update(Row, at: Int)

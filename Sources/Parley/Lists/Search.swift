@@ -78,7 +78,7 @@ private final class ServerResults: Sendable {
 
     private let state = Locked(State.idle)
 
-    /// Nil until the server has answered, or could not be asked.
+    /// It is nil until the server has answered, or could not be asked.
     var results: SearchResults? {
         state.withLock { if case .done(let results) = $0 { results } else { nil } }
     }

@@ -20,7 +20,7 @@ public enum TimelineRow: Sendable, Equatable, Identifiable {
         case message(MessageID)
         /// The divider, of which there is at most one.
         case divider
-        /// By its first seq.
+        /// The id of a hole is its first seq.
         case hole(Seq)
     }
 
@@ -65,7 +65,7 @@ public struct Delivery: Sendable, Hashable {
 public enum TimelineAnchor: Sendable, Hashable {
     /// At the first unread message, or at the newest if all are read.
     case firstUnread
-    /// At the newest message.
+    /// The timeline begins at the newest message.
     case newest
     /// Around this seq.
     case seq(Seq)

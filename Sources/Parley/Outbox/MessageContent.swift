@@ -13,7 +13,7 @@ public struct MessageContent: Sendable, Hashable {
         MessageContent(type: .message, payload: .text(text.isEmpty ? nil : text))
     }
 
-    /// Only attachments.
+    /// A message with attachments and no text.
     public static var files: MessageContent { .text("") }
 
     /// A place, for example where the user is.

@@ -37,7 +37,7 @@ public struct OutgoingMessage: Sendable, Identifiable {
     public let mentions: [UserID]
     /// The files of the message.
     public let files: [File]
-    /// When the app put the message into the outbox.
+    /// The time when the app put the message into the outbox.
     public let createdAt: Date
     /// At the time at which this value was read. `states` follows it.
     public let state: OutgoingState

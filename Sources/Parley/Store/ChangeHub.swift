@@ -19,7 +19,7 @@ struct Changes: Sendable {
     var status = false
     /// A search whose results have come.
     var search: ObjectIdentifier?
-    /// What failed shall be tried again at once.
+    /// Entries that failed are sent again at once.
     var retry = false
     /// Everything may have changed: another account, or a reload.
     var all = false

@@ -111,7 +111,7 @@ extension Fold {
 
     private mutating func updateMember(_ id: String, _ data: JSONValue) throws {
         try change(id) { $0["member_count"] = data["member_count"] }
-        // No event tells of further changes in a thread of this size.
+        // No event reports further changes in a thread of this size.
         if data["member_count"]?.int ?? 0 > Member.followedMax { try forgetMembers(of: id) }
         if try hasMembers(of: id) {
             var member = data

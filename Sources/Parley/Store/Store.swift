@@ -28,7 +28,7 @@ final class Store: Sendable {
         configuration.maximumReaderCount = 3
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { database in
-            // In KiB. Readers find most pages in the cache of the system.
+            // The unit is KiB. Readers find most pages in the cache of the system.
             let cache = database.configuration.readonly ? 500 : 2000
             try database.execute(sql: "pragma synchronous = normal; pragma cache_size = -\(cache)")
         }
@@ -73,7 +73,7 @@ final class Store: Sendable {
         do { return try await database.read(body) } catch { throw storeError(error) }
     }
 
-    /// Runs `body` in one transaction: all of it is stored, or nothing. Lists are told afterwards.
+    /// Runs `body` in one transaction: all of it is stored, or nothing. Lists are notified afterwards.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout Fold) throws -> Value
     ) async throws -> Value {

@@ -2,7 +2,7 @@
 
 /// The client guide's rule (Waits after a failure): a random time up to 2 s after the first failure, between 2 and 4 s after
 /// each further one. `Retry-After` counts for half of the 4 s at most, and in full with 429. So the client is back within
-/// 5 s after a node serves again, however long the node was away.
+/// 5 s after a node serves again, however long the node was down.
 ///
 /// An app that nobody looks at suspends its client. So the SDK has only the wait of clients that somebody looks at.
 struct Backoff: Sendable {

@@ -12,7 +12,7 @@ public enum ConnectionStatus: Sendable, Equatable {
     case connecting
     /// The client loads what happened since it was last connected.
     case behind
-    /// The client has everything and is told of everything new.
+    /// The client has everything and is notified of everything new.
     case live
     /// The server does not answer. The client tries again at this time.
     case offline(until: Date, reason: ParleyError)
@@ -26,7 +26,7 @@ extension ConnectionStatus {
 public struct PresenceState: Sendable, Hashable {
     /// Whether a device of the person polls, or did within the last 60 s.
     public var isOnline: Bool
-    /// Nil while the person is online.
+    /// It is nil while the person is online.
     public var lastSeenAt: Date?
 
     /// Makes a value, for example for a preview.
@@ -41,7 +41,7 @@ final class LiveState: Sendable {
     private struct State {
         var status = ConnectionStatus.connecting
         var presence: [String: PresenceState] = [:]
-        /// By thread, then by person: until when.
+        /// The end of each notice, by thread, then by person.
         var typing: [String: [String: ContinuousClock.Instant]] = [:]
         /// Messages that are being uploaded or sent: how much of their files has arrived, 0 to 1.
         var progress: [String: Double] = [:]
@@ -94,7 +94,7 @@ final class LiveState: Sendable {
         setPresence(Dictionary(known) { $1 })
     }
 
-    /// Reads presence from profiles wherever they stand in an answer.
+    /// Reads presence from profiles wherever they are in an answer.
     func readPresence(_ users: [JSONValue]) {
         var found: [String: PresenceState] = [:]
         for user in users {

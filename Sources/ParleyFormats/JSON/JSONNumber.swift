@@ -13,7 +13,7 @@ public struct JSONNumber: Sendable {
     @inlinable
     public init(_ value: some BinaryInteger) { self.init(text: String(value)) }
 
-    /// Nil for a value that is not finite.
+    /// Returns nil for a value that is not finite.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
         text = "\(value)"

@@ -358,7 +358,7 @@ private struct SeenKeys {
 }
 
 extension String {
-    /// Nil for bytes that are not UTF-8.
+    /// Returns nil for bytes that are not UTF-8.
     fileprivate init?(ifUTF8 bytes: UnsafeBufferPointer<UInt8>) {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             self.init(validating: bytes, as: UTF8.self)

@@ -43,7 +43,7 @@ extension JSONValue {
     /// A number; null for a value that is not finite, because JSON has no such numbers.
     public static func double(_ value: Double) -> JSONValue { JSONNumber(value).map(JSONValue.number) ?? .null }
 
-    /// Null for nil.
+    /// Returns null for nil.
     package static func string(orNull text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
 
     /// An object whose keys are sorted.

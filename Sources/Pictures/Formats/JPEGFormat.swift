@@ -3,7 +3,7 @@
 struct JPEGFormat: PictureFormat {
     private enum Part {
         case start
-        /// Before a marker's 0xFF.
+        /// The walk is before a marker's 0xFF.
         case marker
         case code
         case length(of: UInt8)

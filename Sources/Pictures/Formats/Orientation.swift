@@ -48,9 +48,9 @@ enum Orientation: Int, Sendable {
 }
 
 extension Int {
-    /// At most 7 bytes, the last one being the lowest.
+    /// Reads at most 7 bytes, of which the last is the lowest.
     init(bigEndian bytes: some Sequence<UInt8>) { self = bytes.reduce(0) { $0 << 8 | Int($1) } }
 
-    /// At most 7 bytes, the first one being the lowest.
+    /// Reads at most 7 bytes, of which the first is the lowest.
     init(littleEndian bytes: some BidirectionalCollection<UInt8>) { self.init(bigEndian: bytes.reversed()) }
 }

@@ -1,4 +1,4 @@
-// Where a walk puts the bytes that stay.
+// The receiver of the bytes that a walk keeps.
 
 /// Counts bytes in the first pass, and writes them in the second.
 struct Edits: Sendable {

@@ -23,7 +23,7 @@ protocol PictureFormat: Sendable {
     /// Returns the next step. `bytes` has exactly the bytes of the last `take`, and is empty after all other steps.
     mutating func next(_ bytes: [UInt8], _ edits: inout Edits) throws(UnreadablePicture) -> Step
 
-    /// Nil before the first pixels.
+    /// It is nil before the first pixels.
     var header: PictureHeader? { get }
 
     /// WebP only.

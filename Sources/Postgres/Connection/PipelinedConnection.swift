@@ -152,7 +152,7 @@ final class PipelinedConnection {
         return !isBroken
     }
 
-    /// Nil when the answer is invalid or the server shuts down; the connection ends then.
+    /// Returns nil when the answer is invalid or the server shuts down; the connection ends then.
     private func endSegment() -> Outcome? {
         guard let segment = segments.popFirst(), let result = segment.result else { return nil }
         guard result.status == PGRES_FATAL_ERROR else { return .rows(Rows(result: result)) }

@@ -58,7 +58,7 @@ struct AppliedMigration: Sendable, Equatable {
 
 /// The migrations to apply, given those that the database has.
 struct MigrationPlan: Sendable, Equatable {
-    /// In the order to apply them.
+    /// The files are in the order to apply them.
     let missing: [MigrationFile]
     /// Applied by a newer release.
     let unknown: [AppliedMigration]

@@ -113,7 +113,7 @@ final class MigrationSession {
         return value
     }
 
-    /// Makes the table in a transaction of its own, unless another session has just done so, and begins the next one.
+    /// Creates the table in a transaction of its own, unless another session has just done so, and begins the next one.
     private func makeMigrationsTable() throws {
         do {
             try run(Self.migrationsTable)

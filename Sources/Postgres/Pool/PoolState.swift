@@ -41,7 +41,7 @@ struct PoolState<Work> {
     }
 
     struct Entry {
-        /// Nil once the caller was cancelled: the result is dropped when it arrives.
+        /// It is nil once the caller was cancelled: the result is dropped when it arrives.
         var work: Work?
         let deadline: Instant
         var isWaiting: Bool

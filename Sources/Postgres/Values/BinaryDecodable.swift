@@ -5,7 +5,7 @@ import FoundationEssentials
 /// A type that can be read from the binary form of some PostgreSQL types.
 protocol BinaryDecodable {
     static func accepts(_ type: UInt32) -> Bool
-    /// Nil when the bytes are not a value of the type.
+    /// Returns nil when the bytes are not a value of the type.
     init?(binary: UnsafeRawBufferPointer)
 }
 

@@ -9,7 +9,7 @@ package struct Row: Sendable {
     let result: ResultBox
     let index: Int
 
-    /// Also true for a missing column.
+    /// Returns true for a missing column, too.
     package func isNull(_ column: Int) -> Bool {
         guard column >= 0 && column < result.columnCount else { return true }
         return PQgetisnull(result.pointer, Int32(index), Int32(column)) == 1

@@ -33,7 +33,7 @@ package struct APNs: Sendable {
         self.url = url
     }
 
-    /// Makes the token that all nodes share.
+    /// Creates the token that all nodes share.
     ///
     /// - Parameter now: seconds since 1970.
     /// - Throws: what libcrypto reports.

@@ -21,7 +21,7 @@ package struct VAPIDKeyPair: Sendable {
 
     package static func make() -> VAPIDKeyPair { VAPIDKeyPair(P256.PrivateKey.make()) }
 
-    /// Nil if the bytes are not a private key.
+    /// Returns nil if the bytes are not a private key.
     package init?(privateBytes: [UInt8]) {
         guard let key = P256.PrivateKey(scalar: privateBytes) else { return nil }
         self.init(key)
@@ -32,7 +32,7 @@ package struct VAPIDKeyPair: Sendable {
 struct Origin: Hashable {
     let text: String
 
-    /// Nil if the text is not an HTTP URL, or names a user.
+    /// Returns nil if the text is not an HTTP URL, or names a user.
     init?(url: String) {
         let schemes = [("https://", ":443"), ("http://", ":80")]
         guard let (scheme, port) = schemes.first(where: { url.lowercased().hasPrefix($0.0) }) else { return nil }

@@ -52,7 +52,7 @@ struct AlertPlanner: Sendable {
                 return .idle
             }
             done = nil
-            // At most half of a connection's time, so that senders hardly notice.
+            // Planning takes at most half of a connection's time, so that senders hardly notice.
             return .pause(clock.now - now.time)
         }
     }

@@ -16,7 +16,7 @@ enum PushTokenFailure: Error {
 
 /// The provider tokens of one lane.
 actor ProviderTokens {
-    /// How long no other node makes a token: longer than a request for one may take.
+    /// How long no other node creates a token: longer than a request for one may take.
     private static let leaseSeconds = 30
     /// Between reads of the database for a newer token.
     private static let lookInterval = Duration.seconds(60)

@@ -21,7 +21,7 @@ struct AttachmentProcessor: Sendable {
     /// After this number of checks in a row whose nodes died, a file counts as the reason. A fault in a parser must not
     /// end one node after the other.
     private static let attemptMax = 5
-    /// Between a failed check and the next one.
+    /// The pause between a failed check and the next one.
     static let retrySeconds = 30
     /// The type of files that the service does not recognise.
     private static let unknownType = "application/octet-stream"
@@ -146,7 +146,7 @@ struct AttachmentProcessor: Sendable {
         return .file(result, Picture(bytes: served.bytes, header: header))
     }
 
-    /// Postpones the check while the virus scanner is away. Otherwise all waiting files would be read again and again.
+    /// Postpones the check while the virus scanner is down. Otherwise all waiting files would be read again and again.
     private func waitsForScanner(_ job: AttachmentJob) async throws -> Bool {
         guard let seconds = scanner?.pauseSeconds else { return false }
         try await store.postponeAttachment(job, seconds: seconds)
@@ -170,10 +170,10 @@ extension AttachmentProcessor {
         var bytes: AttachmentBytes
         var digest: [UInt8]
         var mediaType: MediaType?
-        /// Nil if the file is no picture that can be read: it is kept as it is.
+        /// It is nil if the file is no picture that can be read: it is kept as it is.
         var picture: ScannedPicture?
 
-        /// Nil for a picture that cannot be read: it has all its metadata, and browsers should not show it.
+        /// It is nil for a picture that cannot be read: it has all its metadata, and browsers should not show it.
         var servedType: MediaType? { picture == nil && mediaType?.isDrawn == true ? nil : mediaType }
     }
 

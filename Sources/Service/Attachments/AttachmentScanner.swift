@@ -70,7 +70,7 @@ final class AttachmentScanner: Sendable {
         }
     }
 
-    /// How long a file must wait because the scanner was away a moment ago; nil if it may be scanned now. Files that
+    /// How long a file must wait because the scanner was down a moment ago; nil if it may be scanned now. Files that
     /// come after a pause find out whether the scanner is back.
     var pauseSeconds: Int? { absence.withLock { $0.pauseSeconds(now: .now) } }
 }

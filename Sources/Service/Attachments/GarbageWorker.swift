@@ -32,7 +32,7 @@ struct GarbageWorker: Sendable {
             let deleted = try await delete(keys, log)
             if !deleted.isEmpty { try await store.forgetGarbage(deleted) }
             metrics.deleted.add(deleted.count)
-            // While the store is away, the other keys can wait for the next check.
+            // While the store is down, the other keys can wait for the next check.
             return deleted.count == keys.count ? .more : .idle
         }
     }

@@ -8,7 +8,7 @@ import Telemetry
 import Workers
 
 /// Runs on every node that has an object store. A claim is a lease, so that another node moves the attachments of a
-/// dead one. While the store is away, attachments stay in PostgreSQL, and clients notice nothing.
+/// dead one. While the store is down, attachments stay in PostgreSQL, and clients notice nothing.
 struct ObjectMover: Sendable {
     /// Attachments under way at once. After a failure there is a pause, and then one shows whether the store works.
     private static let moverCount = 2

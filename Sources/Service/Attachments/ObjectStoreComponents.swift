@@ -11,10 +11,10 @@ struct ObjectStoreComponents: Sendable {
     private static let workTransferCountMax = 32
 
     let components: [Component]
-    /// Nil where attachments stay in PostgreSQL.
+    /// It is nil where attachments stay in PostgreSQL.
     let access: (any ObjectAccess)?
 
-    /// Connects to nothing: a node starts while the store is away.
+    /// Connects to nothing: a node starts while the store is down.
     init(_ settings: Settings, store: Store, logger: Logger) throws {
         let metrics = ObjectMetrics()
         let objects = try settings.makeObjectStore(transferCountMax: Self.workTransferCountMax)

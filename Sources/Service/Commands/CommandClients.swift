@@ -37,7 +37,7 @@ final class CommandClients: Sendable {
         for client in clients { client.close(within: time) }
     }
 
-    /// Nil while the node stops, and if no thread can be started.
+    /// Returns nil while the node stops, and if no thread can be started.
     private func client(of command: CommandID) -> Outbound? {
         state.withLock { state in
             guard !state.isClosed else { return nil }

@@ -45,7 +45,7 @@ extension PolicyFailure {
 }
 
 extension Settings {
-    /// Nil without a policy.
+    /// Returns nil without a policy.
     func makePolicyGate(_ metrics: PolicyMetrics, logger: Logger) throws -> PolicyGate? {
         guard let policyURL else { return nil }
         let client = try PolicyClient(url: policyURL, timeout: .milliseconds(policyTimeoutMs), caFile: caFile)

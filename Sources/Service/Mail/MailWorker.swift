@@ -14,7 +14,7 @@ import Workers
 /// Claims due mails, sends them and records the outcomes. Runs on every node. A claim is a lease: when it expires
 /// without an outcome, another node sends the mail.
 ///
-/// Each attempt makes its code just before sending, so only the code's hash is ever stored. If a relay's acceptance is
+/// Each attempt creates its code just before sending, so only the code's hash is ever stored. If a relay's acceptance is
 /// lost on the way, the mail is sent once more with another code: SMTP has no way to ask.
 final class MailWorker: Sendable {
     /// The name of the mailed codes' flow in the password hasher's queue.
@@ -41,7 +41,7 @@ final class MailWorker: Sendable {
     private let sending: Worker
     private let loop: DeliveryLoop<DeliveryQueue<MailItem>>
 
-    /// Nil where no mail is configured.
+    /// Returns nil where no mail is configured.
     init?(
         _ settings: Settings, store: Store, hasher: PasswordHasher, metrics: MailMetrics, logger: Logger
     ) throws {
@@ -195,7 +195,7 @@ private struct MailItem: Deliverable {
     }
 
     let key: MailID
-    /// Nil if it is withheld.
+    /// It is nil if it is withheld.
     let mail: ClaimedMail?
 
     init(mail: ClaimedMail?) {

@@ -68,7 +68,7 @@ struct LogMaintenance: Sendable {
             next = extended.next
             if extended.madeCount > 0 {
                 metrics.made.add(extended.madeCount)
-                logger.info("partitions of the log made", metadata: ["count": "\(extended.madeCount)"])
+                logger.info("created partitions of the log", metadata: ["count": "\(extended.madeCount)"])
             }
             return .idle
         }

@@ -14,7 +14,7 @@ struct SearchIndexer: Sendable {
     /// Words of a pass, which ends with the message that reaches this count: some 200 ms of a connection.
     private static let wordCountMax = 20_000
     private static let wordCountMin = 100
-    /// Between checks of the log's head. A check of a log that stands still costs nothing.
+    /// Between checks of the log's head. A check of a log that does not grow costs nothing.
     private static let interval = Duration.seconds(1)
     /// The interval between passes while the log does not grow, because another node may have died in the middle of
     /// one.

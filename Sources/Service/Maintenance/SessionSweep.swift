@@ -11,7 +11,7 @@ import Workers
 struct SessionSweep: Sendable {
     /// Sessions of a part: 2 ms of a connection.
     private static let partLimit = 500
-    /// Between parts: a million sessions take three hours.
+    /// The pause between parts: a million sessions take three hours.
     private static let interval = Duration.seconds(5)
 
     let store: Store

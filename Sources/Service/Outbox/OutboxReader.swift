@@ -25,7 +25,7 @@ struct OutboxReader: Sendable {
     let metrics: OutboxMetrics
     let logger: Logger
 
-    /// Runs until cancelled. A database that is away is retried for ever, and logged once when it goes and once when it
+    /// Runs until cancelled. A database that is down is retried for ever, and logged once when it goes and once when it
     /// comes back.
     func run() async throws {
         var backoff = Backoff(first: Self.retryFirst, cap: Self.retryMax)

@@ -4,7 +4,7 @@ import Outbound
 import ServiceConfiguration
 
 extension Settings {
-    /// Nil where attachments stay in PostgreSQL.
+    /// Returns nil where attachments stay in PostgreSQL.
     ///
     /// - Parameter transferCountMax: requests at once; more wait.
     func makeObjectStore(transferCountMax: Int) throws -> ObjectStore? {

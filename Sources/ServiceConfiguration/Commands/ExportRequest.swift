@@ -6,9 +6,9 @@ package import Domain
 package struct ExportRequest: Sendable, Equatable {
     package var user: UserID?
     package var thread: ThreadID?
-    /// Of messages: created at this time or later.
+    /// Messages of this time or later are exported.
     package var since: Timestamp?
-    /// Of messages: created before this time.
+    /// Messages before this time are exported.
     package var until: Timestamp?
     package var settings: Settings
 

@@ -148,8 +148,8 @@ package enum Help {
             --from SYSTEM       FILE is an export of slack, mattermost, zulip, rocketchat or matrix: a
                                 directory, a packed one, or a file (docs/importing.md). What is not
                                 carried over is listed on standard error and in the report.
-            --namespace NAME    Keeps workspaces apart whose ids may be equal. Give the same one each time.
-            --room-suffix TEXT  Stands after each room's title, for titles that rooms here have already.
+            --namespace NAME    Makes the ids of this import differ from other workspaces'. Always the same one.
+            --room-suffix TEXT  Appended to the title of each imported room, if titles are taken here.
             --convert-only      Write the archive to standard output, and import nothing.
 
             Settings, as for parley serve:

@@ -27,7 +27,7 @@ package struct ImportRequest: Sendable, Equatable {
     /// `-` is standard input.
     package var path: String
     package var isDryRun: Bool
-    /// Nil if the file is an archive.
+    /// It is nil if the file is an archive.
     package var conversion: Conversion?
     package var settings: Settings
 

@@ -50,7 +50,7 @@ package struct Settings: Sendable, Equatable {
     package enum ObjectServing: String, CaseIterable, Sendable {
         /// Through the node: the bucket needs no public name.
         case proxy
-        /// By a redirect (307) to a signed URL of the store.
+        /// A redirect (307) leads to a signed URL of the store.
         case redirect
     }
 
@@ -149,7 +149,7 @@ package struct Settings: Sendable, Equatable {
     package var s3Endpoint: String?
     package var s3Bucket: String?
     package var s3AccessKey: String?
-    /// Never printed.
+    /// The key is never printed.
     package var s3SecretKey: String?
     package var s3Region = "us-east-1"
     /// Whether the bucket's name is in the URL's path, not in its host name.

@@ -204,7 +204,7 @@ extension ValueFormat<String> {
             parse: { $0.wholeMatch(of: /[A-Za-z0-9]{1,64}/) != nil ? $0 : nil }, print: { $0 })
     }
 
-    /// A bucket of an object store, as it stands in URLs.
+    /// A bucket of an object store, as it is in URLs.
     static var bucket: Self {
         ValueFormat(
             expectation: "a name of 3 to 63 lower-case letters, digits, dots and hyphens",

@@ -39,7 +39,7 @@ extension SettingGroup {
                     + "attachments are not scanned"),
             Setting(
                 "scan_fail", \.scanFail, .word, "closed|open",
-                "while the virus scanner is away: closed: attachments stay in state checking until it answers; open: "
+                "while the virus scanner is down: closed: attachments stay in state checking until it answers; open: "
                     + "they become ready"),
         ])
 }

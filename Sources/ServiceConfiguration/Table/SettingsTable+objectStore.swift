@@ -11,7 +11,7 @@ extension SettingGroup {
                 commands: .withObjectStore),
             Setting(
                 "s3_bucket", \.s3Bucket, .optional(.bucket), "NAME",
-                "bucket for attachments, made by you, private; required with the endpoint", commands: .withObjectStore),
+                "existing private bucket for attachments; required with the endpoint", commands: .withObjectStore),
             Setting(
                 "s3_region", \.s3Region, .token("a name"), "NAME",
                 "region of the bucket, as the store expects it in signatures", commands: .withObjectStore),

@@ -3,7 +3,7 @@ import Domain
 import Postgres
 
 extension Store {
-    /// Makes an account that signs in by password, with its first session. `key` and `words` are case-folded.
+    /// Creates an account that signs in by password, with its first session. `key` and `words` are case-folded.
     /// Throws `username_taken`.
     package func register(
         user: UserID, username: String, key: String, name: String, words: [String], passwordHash: String,
@@ -16,7 +16,7 @@ extension Store {
         return try await decoded { SignedIn(user: try row.json(0), session: try row.json(1)) }
     }
 
-    /// Signs in the user of a token of the host app, with the token's profile. Makes the account at the first use, with
+    /// Signs in the user of a token of the host app, with the token's profile. Creates the account at the first use, with
     /// the id `user`, and with the name `nameOrElse` if the token has none.
     package func delegate(
         _ externalID: ExternalID, user: UserID, name: DisplayName?, nameOrElse: String, picture: ImageURL?,

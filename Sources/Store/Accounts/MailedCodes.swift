@@ -8,7 +8,7 @@ package struct ClaimedMail: Sendable {
     /// The number of this attempt to send it, from 1.
     package var attempt: Int
     package var address: EmailAddress
-    /// Whether its code makes an account.
+    /// Whether its code creates an account.
     package var registers: Bool
 }
 
@@ -21,7 +21,7 @@ package enum MailClaim: Sendable {
     case withheld
 }
 
-/// An account that is made when a code is used.
+/// An account that is created when a code is used.
 package struct MailedRegistration: Sendable {
     package var name: DisplayName
     package var device: DeviceName?

@@ -42,7 +42,7 @@ package struct CheckedAttachment: Sendable {
     package var width: Int?
     package var height: Int?
     package var thumbhash: [UInt8]?
-    /// Nil without one; a client's own thumbnail wins over it.
+    /// It is nil without one; a client's own thumbnail wins over it.
     package var thumbnail: StoredVariant?
 
     package init(uploadedDigest: [UInt8], served: StoredVariant) {

@@ -145,7 +145,7 @@ extension Store {
 }
 
 extension UploadRules {
-    /// In the order of the SQL functions.
+    /// The parameters are in the order of the SQL functions.
     fileprivate var parameters: [Parameter] {
         [
             .int8(Int64(byteCountMax)), .int8(Int64(quotaByteCount)), .int4(Int32(clamping: unusedCountMax)),

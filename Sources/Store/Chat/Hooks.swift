@@ -2,7 +2,7 @@
 import Domain
 import Postgres
 
-/// Where a hook posts, and as whom.
+/// The thread in which a hook posts, and the bot that posts.
 package struct FoundHook: Sendable {
     package var id: HookID
     package var thread: ThreadID
@@ -11,7 +11,7 @@ package struct FoundHook: Sendable {
 }
 
 extension Store {
-    /// Makes a hook, and its bot as a member of the thread. Throws `thread_not_found`, `direct_members_fixed`.
+    /// Creates a hook, and its bot as a member of the thread. Throws `thread_not_found`, `direct_members_fixed`.
     package func createHook(
         _ hook: HookID, digest: [UInt8], in thread: ThreadID, bot: UserID, name: String, image: String?, limits: Limits,
         by actor: AdminActor

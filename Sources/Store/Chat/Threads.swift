@@ -3,7 +3,7 @@ import Domain
 import Postgres
 
 extension Store {
-    /// Makes a thread. For two people who have a direct thread, returns that thread, with `created` false.
+    /// Creates a thread. For two people who have a direct thread, returns that thread, with `created` false.
     package func createThread(
         id: ThreadID, kind: ThreadKind, title: String?, roomKey: String?, creator: UserID, members: [UserID],
         invite: Bool, retention: Retention, rules: AdmissionRules = AdmissionRules()

@@ -44,7 +44,7 @@ package struct StoredEvent: Sendable {
 
 /// Part of the log, as a node's tail reads it.
 package struct LogPart: Sendable {
-    /// In the order of the log.
+    /// The events are in the order of the log.
     package var events: [StoredEvent]
     /// The newest epoch of their snapshot; nil without events.
     package var epoch: Int32?

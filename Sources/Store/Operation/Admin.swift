@@ -5,7 +5,7 @@ import Postgres
 /// The administrator who acts, by the name that they gave.
 package struct AdminActor: Sendable {
     package var name: String
-    /// Nil for actions without a request.
+    /// It is nil for actions without a request.
     package var requestID: String?
 
     package init(name: String, requestID: String?) {
@@ -17,7 +17,7 @@ package struct AdminActor: Sendable {
 }
 
 extension Store {
-    /// Makes an account without a session. `key` and `words` are case-folded. Throws `username_taken`.
+    /// Creates an account without a session. `key` and `words` are case-folded. Throws `username_taken`.
     package func createUser(
         _ user: UserID, username: String?, key: String?, name: String, words: [String], passwordHash: String?,
         isBot: Bool = false, by actor: AdminActor

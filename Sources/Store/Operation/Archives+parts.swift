@@ -31,10 +31,10 @@ package struct ImportedMessage: Sendable {
     package var thread: ThreadID
     package var seq: Int64?
     package var id: MessageID
-    /// Nil for a system message.
+    /// It is nil for a system message.
     package var sender: UserID?
     package var type: String
-    /// Nil for a message without content.
+    /// It is nil for a message without content.
     package var payload: MessagePayload?
     package var replyTo: MessageID?
     package var mentions: [UserID] = []

@@ -133,7 +133,7 @@ package enum OutboxInstallation {
         case roleAdded
     }
 
-    /// Makes the schema `parley`, or brings it up to date. The user needs the right to create schemas and roles.
+    /// Creates the schema `parley`, or brings it up to date. The user needs the right to create schemas and roles.
     /// Throws `PostgresError`, `CancellationError`.
     package static func run(conninfo: String, logger: Logger) async throws -> Result {
         let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-outbox")

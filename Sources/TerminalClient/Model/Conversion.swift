@@ -15,7 +15,7 @@ extension Conversation {
 }
 
 extension UnsentMessage {
-    /// Nil if the message is sent or cancelled.
+    /// Returns nil if the message is sent or cancelled.
     init?(_ message: OutgoingMessage) {
         let state: State
         switch message.state {

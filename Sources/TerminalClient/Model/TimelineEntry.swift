@@ -6,12 +6,12 @@ import Parley
 struct UnsentMessage: Hashable, Sendable, Identifiable {
     enum State: Hashable, Sendable {
         case waiting
-        /// From 0 to 1.
+        /// The progress is from 0 to 1.
         case uploading(Double)
         case sending
-        /// For a moderator.
+        /// The message waits for a moderator.
         case pending
-        /// With the reason in one sentence.
+        /// The reason is one sentence.
         case failed(String)
     }
 
@@ -35,7 +35,7 @@ extension Delivery {
 enum TimelineEntry: Hashable, Sendable, Identifiable {
     case message(Message, delivery: Delivery?)
     case unsent(UnsentMessage)
-    /// Before the first unread message.
+    /// The line before the first unread message.
     case divider
     /// Messages that are being fetched.
     case hole(from: Seq)

@@ -124,7 +124,7 @@ struct Interface: Sendable {
         }
     }
 
-    /// Nil while the server can be reached.
+    /// It is nil while the server can be reached.
     private var banner: String? {
         guard case .offline(let until, let reason) = surroundings.connection else { return nil }
         let wait = until.map { max(0, Int($0.timeIntervalSince(surroundings.now).rounded(.up))) }

@@ -39,7 +39,7 @@ struct ListCursor<ID: Hashable & Sendable>: Hashable, Sendable {
     }
 
     /// Scrolls so that the selected row is visible, and returns the visible rows. A row that is new at the top is shown
-    /// when the cursor stands on the first row and has not been moved.
+    /// when the cursor is on the first row and has not been moved.
     mutating func visible(ids: [ID], rows: Int) -> Range<Int> {
         guard let index = index(in: ids), rows > 0 else { return 0..<0 }
         if selected != nil { self.index = index }

@@ -4,7 +4,7 @@ import Parley
 
 /// One view of the program. A value: keys change it, and it draws itself. What it cannot do itself it asks for.
 protocol Screen: Sendable {
-    /// For the title bar.
+    /// The text of the title bar.
     var title: String { get }
     /// The most important keys, for the last row.
     var hints: [Hint] { get }
@@ -32,7 +32,7 @@ struct Hint: Hashable, Sendable {
 struct Surroundings: Sendable {
     var now = Date()
     var calendar = Calendar(identifier: .gregorian)
-    /// Nil while nobody is signed in.
+    /// It is nil while nobody is signed in.
     var me: UserID?
     var connection = Connection.connecting
     /// Signed links by attachment, as far as they have been asked for.

@@ -18,7 +18,7 @@ struct FoundMessage: Hashable, Sendable, Identifiable {
 }
 
 struct SearchScreen: Screen {
-    /// Nil searches everywhere.
+    /// A value of nil searches everywhere.
     let threadID: ThreadID?
     var results: [FoundMessage] = []
     /// Whether the server may still answer.

@@ -26,7 +26,7 @@ enum PlainText {
         return text[...]
     }
 
-    /// A web address that may stand in a hyperlink (OSC 8); nil if it has other characters than an address has.
+    /// A web address that may be in a hyperlink (OSC 8); nil if it has other characters than an address has.
     static func link(_ address: String) -> String? {
         guard address.hasPrefix("http://") || address.hasPrefix("https://"), address.utf8.count <= 2_048,
             address.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: ";") })

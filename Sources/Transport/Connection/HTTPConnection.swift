@@ -21,7 +21,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// The index of this connection in the loop's list.
     var slot: Int?
     var phase: ConnectionPhase
-    /// When the phase times out.
+    /// The time at which the phase times out.
     var deadline = NIODeadline.distantFuture { didSet { updateLookTime() } }
     var output: OutputMeter
     var queue = RequestQueue()

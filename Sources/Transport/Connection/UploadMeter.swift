@@ -18,7 +18,7 @@ struct UploadMeter {
     /// The slots that cover the last window, in order.
     private var slots: [Slot] = []
     private var current = Slot()
-    /// Nil while the server does not read.
+    /// It is nil while the server does not read.
     private var waitingSince: NIODeadline?
 
     /// - Parameter byteCountMin: the bytes that must arrive in each window.

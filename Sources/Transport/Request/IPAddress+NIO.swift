@@ -3,7 +3,7 @@ import Basics
 import NIOCore
 
 extension IPAddress {
-    /// Nil for a Unix socket.
+    /// Returns nil for a Unix socket.
     init?(_ address: SocketAddress) {
         switch address {
         case .v4(let address): self.init(address.address.sin_addr)

@@ -45,7 +45,7 @@ package enum BodyDecision: Sendable {
 /// How a request ended.
 package struct EndedRequest: Sendable {
     package let number: RequestNumber
-    /// As in the answer.
+    /// The operation, as in the answer.
     package let operation: UInt8
     package let status: Int
     /// From the complete request to the complete answer, or to the head of a streamed one: the rest depends on the

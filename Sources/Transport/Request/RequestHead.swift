@@ -13,7 +13,7 @@ struct RequestHead: Sendable {
     }
 
     let method: HTTPRequest.Method
-    /// In origin form.
+    /// The target in origin form.
     let target: String
     let pathByteCount: Int
     let headers: RequestHeaders

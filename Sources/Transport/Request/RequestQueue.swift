@@ -53,7 +53,7 @@ struct RequestQueue {
 
     /// The head is complete and the body is not.
     private(set) var incoming: PendingRequest?
-    /// Nil while empty, which is nearly always: a buffer in each connection would cost memory.
+    /// It is nil while empty, which is nearly always: a buffer in each connection would cost memory.
     private var whole: CircularBuffer<PendingRequest>?
     private var failure: TransportFailure?
     /// The size of all bodies in the queue.

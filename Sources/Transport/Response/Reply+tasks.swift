@@ -24,7 +24,7 @@ package final class BodyWriter {
     private let reply: Reply
     /// The whole answer, if it is collected.
     private var collected: OutboundResponse
-    /// Nil if the answer is collected.
+    /// It is nil if the answer is collected.
     private let stream: ResponseStream?
     private var isFinished = false
 

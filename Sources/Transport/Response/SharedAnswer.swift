@@ -9,7 +9,7 @@ struct SharedAnswer {
     /// The origin that the answer is for; see `CrossOriginPolicy`.
     let originNumber: Int
 
-    /// For HTTP/1.1 connections that stay open.
+    /// The bytes are for HTTP/1.1 connections that stay open.
     init(_ response: OutboundResponse, common: ByteBuffer, crossOrigin: ByteBuffer?, originNumber: Int) {
         self.originNumber = originNumber
         bytes.reserveCapacity(response.body.readableBytes + 512)

@@ -197,6 +197,6 @@ package final class HTTPServer: Sendable {
 }
 
 extension NIOBSDSocket.Option {
-    /// In milliseconds (tcp(7)).
+    /// The unit is a millisecond (tcp(7)).
     fileprivate static let userTimeout = Self(rawValue: TCP_USER_TIMEOUT)
 }

@@ -5,7 +5,7 @@ import Synchronization
 /// Tasks that store what a client sent before it went away. Only the end of a drain cancels them. From any thread.
 final class LastingTasks: Sendable {
     private struct State {
-        /// Nil until the task's creator has passed it on.
+        /// It is nil until the task's creator has passed it on.
         var tasks: [Int: Task<Void, Never>?] = [:]
         var lastNumber = 0
     }

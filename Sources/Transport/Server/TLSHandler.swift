@@ -123,7 +123,7 @@ final class TLSHandler: ChannelDuplexHandler {
         guard event as? ChannelEvent == .inputClosed, state != .closed else {
             return context.fireUserInboundEventTriggered(event)
         }
-        // After a close_notify HTTP knows it already.
+        // HTTP has handled a close_notify already.
         guard !isInputClosed else { return }
         isInputClosed = true
         guard state == .open else { return fail(context, .handshake(reason: "the client closed the connection")) }

@@ -84,7 +84,7 @@ struct FileStamp: Hashable {
     private let byteCount: Int64
     private let changedNs: Int64
 
-    /// Nil if there is no file.
+    /// Returns nil if there is no file.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

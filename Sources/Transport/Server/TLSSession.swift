@@ -137,7 +137,7 @@ final class TLSSession {
 private final class TLSBuffers {
     /// From the client, not read by OpenSSL yet.
     var input = ByteBuffer()
-    /// For the client.
+    /// The bytes for the client.
     var output = ByteBuffer()
 
     /// The kind of BIO that uses such buffers. Nil if there was no memory for it.

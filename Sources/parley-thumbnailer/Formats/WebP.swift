@@ -31,7 +31,7 @@ enum WebP {
         guard size != frame.canvas else { return try pixels(of: frame.data, at: target) }
         func x(_ value: Int) -> Int { value * target.width / frame.canvas.width }
         func y(_ value: Int) -> Int { value * target.height / frame.canvas.height }
-        // At least a pixel, also at the right and the lower edge.
+        // The part has at least a pixel, also at the right and the lower edge.
         let (left, top) = (min(x(frame.left), target.width - 1), min(y(frame.top), target.height - 1))
         let part = try pixels(
             of: frame.data,

@@ -10,7 +10,7 @@ struct WebPFrame {
 }
 
 struct WebPContainer {
-    /// Nil for a still picture.
+    /// It is nil for a still picture.
     private(set) var firstFrame: WebPFrame?
     private(set) var orientation = Orientation.upright
 

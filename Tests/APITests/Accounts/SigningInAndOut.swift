@@ -79,7 +79,7 @@ struct SigningInAndOut {
         #expect(try await person.client.get("/v1/users/me").status == 200)
     }
 
-    @Test("tells a browser to forget its cached pictures when the caller's own session ends, and only then")
+    @Test("makes a browser drop its cached pictures when the caller's own session ends, and only then")
     func forgettingPictures() async throws {
         let person = try await Person.make()
         func login() async throws -> (id: String, client: Client) {

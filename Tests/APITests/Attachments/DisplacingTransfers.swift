@@ -148,7 +148,7 @@ struct TransfersOnAFullNode {
         }
     }
 
-    @Test("let another account upload at once; the one that gives way keeps its bytes and goes on later")
+    @Test("let another account upload at once; the displaced upload keeps its bytes and continues later")
     func uploads() async throws {
         let node = try await Self.node()
         let ann = try await Person.make("Ann", port: node.port)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Resuming an upload", .timeLimit(.minutes(1)))
 struct ResumingUploads {
-    @Test("goes on from the offset that the service names, part by part")
+    @Test("continues from the offset that the service names, part by part")
     func parts() async throws {
         let client = try await Person.make("Ann").client
         let (id, bytes) = (newAttachment(), someBytes(700_000))
@@ -55,7 +55,7 @@ struct ResumingUploads {
         }
     }
 
-    @Test("is told the right offset after a wrong one")
+    @Test("receives the right offset after a wrong one")
     func wrongOffset() async throws {
         let client = try await Person.make("Ann").client
         let id = newAttachment()
@@ -93,7 +93,7 @@ struct ResumingUploads {
         #expect(again.status == 409 && again.problemCode == "upload_complete")
     }
 
-    @Test("is not ready before its end, and starts anew by a whole PUT")
+    @Test("is not ready before its end, and starts again by a whole PUT")
     func anew() async throws {
         let (ann, bob) = (try await Person.make("Ann"), try await Person.make("Bob"))
         let id = newAttachment()

@@ -105,7 +105,7 @@ struct UploadingFiles {
         #expect(upload.status == 405 && upload.headers["allow"] == "HEAD, PATCH")
     }
 
-    @Test("can be given up while nothing uses the file")
+    @Test("can be deleted while nothing uses the file")
     func delete() async throws {
         let (ann, bob) = (try await Person.make("Ann"), try await Person.make("Bob"))
         let id = try await ann.file([1, 2, 3])

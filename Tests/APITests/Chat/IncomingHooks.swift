@@ -129,7 +129,7 @@ struct IncomingHooks {
         #expect(try await Client().post(suspended.path, text).status == 200)
     }
 
-    @Test("are made for groups and rooms, by administrators, and each act is recorded")
+    @Test("are created for groups and rooms, by administrators, and each act is recorded")
     func administers() async throws {
         let bob = try await Person.make("Bob")
         let direct = try await ann.direct(with: bob)

@@ -53,7 +53,7 @@ struct Reporting {
         #expect(shown["closed_at"] == .null)
     }
 
-    @Test("makes one open report for one person and subject, and another one after it is closed")
+    @Test("creates one open report for one person and subject, and another one after it is closed")
     func once() async throws {
         let id = try await bob.say("You fool", in: thread).string("id")
         let first = try await report(id)

@@ -36,7 +36,7 @@ struct UnknownTokens {
         #expect(text.text.contains("parley_unknown_tokens_total{kind=\"hook\"} 4\n"))
     }
 
-    @Test("of sessions and hooks are answered 429 in the end; known sessions go on")
+    @Test("of sessions and hooks are answered 429 in the end; known sessions continue")
     func overHTTP() async throws {
         let node = try await TestNode { settings in
             settings.rateLimitsEnabled = true

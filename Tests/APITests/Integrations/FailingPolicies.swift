@@ -15,7 +15,7 @@ struct FailingPolicies {
         }
     }
 
-    /// A failure, and after it successes, so that the node goes on asking.
+    /// A failure, and after it successes, so that the node continues asking.
     @Test("leave messages to be accepted, and only those", arguments: [words])
     func open(_ words: [String]) async throws {
         let stage = try await Self.stage(.open)

@@ -23,7 +23,7 @@ struct ManagingCommands {
 
     private static func path(_ made: Reply) throws -> String { "\(all)/\(try made.string("id"))" }
 
-    @Test("shows the secret when a command is made, and never again, and makes a bot")
+    @Test("shows the secret when a command is created, and never again, and creates a bot")
     func secret() async throws {
         let admin = try await Self.admin()
         let made = try await Self.make("/deploy", #","description":"Deploys","image":"https://a.example/d.png""#)

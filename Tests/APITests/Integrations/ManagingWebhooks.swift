@@ -19,7 +19,7 @@ struct ManagingWebhooks {
 
     private static func path(_ made: Reply) throws -> String { "\(all)/\(try made.string("id"))" }
 
-    @Test("shows the secret when a webhook is made, and never again")
+    @Test("shows the secret when a webhook is created, and never again")
     func secret() async throws {
         let admin = try await Self.admin()
         let made = try await Self.make()

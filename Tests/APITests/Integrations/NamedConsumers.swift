@@ -43,7 +43,7 @@ struct NamedConsumers {
         #expect(expired.problemCode == "cursor_expired" && expired["cursor"]?.string != nil)
     }
 
-    @Test("are made, moved, listed with their lag, and deleted, and the audit log records it")
+    @Test("are created, moved, listed with their lag, and deleted, and the audit log records it")
     func administers() async throws {
         let admin = try await Self.admin()
         let name = Self.name()

@@ -23,7 +23,7 @@ struct ImportingArchives {
         try await Psql.run(sql, conninfo: TestNode.shared().database)
     }
 
-    @Test("makes accounts, threads and messages that look as if they had always been here")
+    @Test("creates accounts, threads and messages that look as if they had always been here")
     func everything() async throws {
         let archive = SampleArchive()
         let reply = try await send(archive.text)
@@ -172,7 +172,7 @@ struct ImportingArchives {
         #expect(subjects.contains { $0.contains("6 messages") && $0.contains("3 users") }, "\(subjects)")
     }
 
-    @Test("keeps nothing of an archive whose client goes away")
+    @Test("keeps nothing of an archive whose client disconnects")
     func brokenOff() async throws {
         let archive = SampleArchive()
         let client = try await Client()

@@ -187,7 +187,7 @@ struct ImportingFiles {
         #expect(try await attacker.client.get("/v1/attachments/\(file)").body == bytes)
     }
 
-    @Test("removes the metadata of pictures, in any pieces, and knows the archive's bytes again")
+    @Test("removes the metadata of pictures, in any pieces, and recognises the archive's bytes")
     func pictures() async throws {
         let dirty = onePixel + Array("where I live".utf8)
         var archive = Archive()

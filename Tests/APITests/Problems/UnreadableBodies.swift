@@ -110,7 +110,7 @@ struct UnreadableBodies {
         try await BadRequest.expect(requests)
     }
 
-    @Test("is refused when a number is too large, or stands where no number may")
+    @Test("is refused when a number is too large, or is where no number may")
     func numbers() async throws {
         let numbers = [
             "1e400", "-1e400", "99999999999999999999", String(repeating: "9", count: 5_000), "1.5", "-1", "1e-400",

@@ -95,7 +95,7 @@ struct BoundsOfPolls {
         #expect(state.counters.displaced == 0 && state.counters.parked == 3)
     }
 
-    @Test("a device whose oldest poll made room still counts as polling and online")
+    @Test("a device whose oldest poll was ended still counts as polling and online")
     func devices() {
         var state = openState()
         for number in 1...20 { _ = park(&state, phone, number) }

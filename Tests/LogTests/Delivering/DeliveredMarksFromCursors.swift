@@ -152,7 +152,7 @@ struct DeliveredMarksFromCursors {
             ])
     }
 
-    @Test("events other than messages make no mark")
+    @Test("events other than messages move no mark")
     func ignoresOthers() {
         var state = open()
         _ = state.apply([message(1, type: "receipt.updated")])

@@ -127,7 +127,7 @@ struct SealedPayloads {
         #expect(try two.open(try #require(first), now: after(seconds: 300)) == nil)
     }
 
-    @Test("are not made of a text that is too large")
+    @Test("are not created from a text that is too large")
     func tooLarge() throws {
         var one = seal(1)
         let text = String(repeating: "x", count: PassingSeal.textByteCountMax + 1)

@@ -1,4 +1,4 @@
-// A stream of batched calls against a database that is away.
+// A stream of batched calls against a database that is down.
 import Domain
 import Logging
 import Store
@@ -11,7 +11,7 @@ import Testing
 struct Batches {
     private typealias Numbers = Batcher<Int, Int, Int>
 
-    @Test("while the database is away, no waiting item waits for the calls of the others")
+    @Test("while the database is down, no waiting item waits for the calls of the others")
     func away() async throws {
         let queuedMax = Duration.milliseconds(100)
         let begun = Mutex<Set<Int>>([])

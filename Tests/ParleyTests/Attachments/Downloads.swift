@@ -59,7 +59,7 @@ struct Downloads {
         #expect(try Data(contentsOf: target) == sampleBytes(size))
     }
 
-    @Test("goes on after a break at any call", arguments: 1...4)
+    @Test("continues after a break at any call", arguments: 1...4)
     func breaks(_ number: Int) async throws {
         for fault in [FakeAttachments.Fault.before, .after, .answer(503, code: "unavailable")] {
             let server = server { $0.faults = [number: fault] }
@@ -137,7 +137,7 @@ struct Downloads {
         #expect(!FileManager.default.fileExists(atPath: target.path))
     }
 
-    @Test("into a folder that does not exist says so")
+    @Test("into a folder that does not exist fails with the reason")
     func unwritable() async throws {
         let server = server()
         let download = AttachmentDownload(id: server.id)

@@ -102,7 +102,7 @@ struct Uploads {
         #expect(server.log.dropFirst(count) == ["HEAD upload", "GET info"])
     }
 
-    @Test("begins again if the server has given it up")
+    @Test("begins again if the server has deleted it")
     func forgotten() async throws {
         let server = FakeAttachments { $0.faults = [4: .answer(404, code: "attachment_not_found")] }
         // This server still has the bytes, and answers the new beginning with a conflict.
@@ -159,7 +159,7 @@ struct Uploads {
         #expect(waits.withLock { $0 } == [.milliseconds(500), .seconds(1), .seconds(2)])
     }
 
-    @Test("fails finally if the virus scanner refuses the file, and not while the scanner is away")
+    @Test("fails finally if the virus scanner refuses the file, and not while the scanner is down")
     func scanner() async throws {
         for (states, isFinal) in [([AttachmentState.checking, .refused], true), ([.checking], false)] {
             let server = FakeAttachments { $0.states = states }
@@ -170,7 +170,7 @@ struct Uploads {
         }
     }
 
-    @Test("of a file that is gone or became shorter says so")
+    @Test("of a file that is missing or became shorter fails with the reason")
     func unreadable() async throws {
         let server = FakeAttachments()
         let file = try temporaryFolder().appendingPathComponent("a")

@@ -41,7 +41,7 @@ struct Refusals {
         #expect(problem.isTemporary)
     }
 
-    @Test("is temporary if the server is busy or away", arguments: [408, 429, 500, 502, 503, 504])
+    @Test("is temporary if the server is busy or down", arguments: [408, 429, 500, 502, 503, 504])
     func temporary(_ status: Int) { #expect(Problem(response(status, "")).isTemporary) }
 
     @Test("is final otherwise", arguments: [400, 401, 403, 404, 409, 410, 413, 415, 422, 501, 505])

@@ -11,7 +11,7 @@ struct ListEdits {
         var text = ""
     }
 
-    @Test("Applying the edits to the old list makes the new one, for random lists")
+    @Test("Applying the edits to the old list gives the new one, for random lists")
     func property() {
         var random = SplitMix64(freshFor: "edits of random lists")
         for _ in 0..<2_000 {

@@ -54,7 +54,7 @@ struct Overtaking {
         #expect(try await Self.text(2, store) == nil)
     }
 
-    @Test("A page of a thread that was loaded anew is fetched again")
+    @Test("A page of a thread that was loaded again is fetched again")
     func reset() async throws {
         let store = try await Self.store()
         let isStored = try await store.flight {

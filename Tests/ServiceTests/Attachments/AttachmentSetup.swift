@@ -82,7 +82,7 @@ struct AttachmentSetup {
 
     func close() async { await pools.shutdown() }
 
-    /// Makes another account.
+    /// Creates another account.
     func account() async throws -> UserID {
         let id = UserID.make()
         _ = try await query(

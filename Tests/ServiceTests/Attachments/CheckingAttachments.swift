@@ -88,7 +88,7 @@ struct CheckingAttachments {
         }
     }
 
-    @Test("keeps a damaged picture as it is, as a file of no known type, without size and thumbnail")
+    @Test("keeps a damaged picture as it is, as a file of unknown type, without size and thumbnail")
     func damaged() async throws {
         let bytes = Array(try await Self.pictures.value.bytes("orientation1.png").prefix(20))
         let (id, setup) = try await checked(bytes)

@@ -34,7 +34,7 @@ struct ScanningAttachments {
         }
     }
 
-    @Test("waits for a scanner that is away (closed)")
+    @Test("waits for a scanner that is down (closed)")
     func closed() async throws {
         let port = try Sockets.freePort()
         let setup = try await AttachmentSetup(scanURL: "clamd://127.0.0.1:\(port)")
@@ -55,7 +55,7 @@ struct ScanningAttachments {
         #expect(setup.metrics.failures.value == 0, "\(setup.lines.all)")
     }
 
-    @Test("goes on without a scanner that is away (open)")
+    @Test("continues without a scanner that is down (open)")
     func open() async throws {
         let setup = try await AttachmentSetup(scanURL: "clamd:///nonexistent.sock", fail: .open)
         try await setup.running {

@@ -133,7 +133,7 @@ struct SharingChecks {
         }
     }
 
-    @Test("let a request go when it is cancelled")
+    @Test("are released when a request is cancelled")
     func cancelled() async throws {
         let setup = try await AttachmentSetup()
         let id = try await setup.upload(bytes)

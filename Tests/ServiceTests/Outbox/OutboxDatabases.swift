@@ -136,7 +136,7 @@ struct OutboxDatabases {
         await setup.client.shutdown()
     }
 
-    @Test("that is away is retried, and logged once; it is read again when it is back")
+    @Test("that is down is retried, and logged once; it is read again when it is back")
     func away() async throws {
         let cluster = try await TestCluster.own(fsync: false)
         let setup = try await Setup(on: cluster)

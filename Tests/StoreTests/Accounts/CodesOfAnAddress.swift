@@ -45,7 +45,7 @@ struct CodesOfAnAddress {
         #expect(found == ["t", "t", "t", "{three,one}", "1|1|1", "no|Ann -|no", "{}|0"])
     }
 
-    @Test("make an account with the name and device of the first registration")
+    @Test("create an account with the name and device of the first registration")
     func names() async throws {
         let found = try await run(
             """

@@ -44,7 +44,7 @@ struct ErasingNamesFromTheLog {
         #expect(found == ["19", "t", "0", "1000|1", "20018"])
     }
 
-    @Test("a walk begins where the account was made, and a user who is too late for one waits for the next")
+    @Test("a walk begins where the account was created, and a user who is too late for one waits for the next")
     func fromTheMaking() async throws {
         let found = try await run(
             """

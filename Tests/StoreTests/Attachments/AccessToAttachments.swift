@@ -127,7 +127,7 @@ struct AccessToAttachments {
         }
     }
 
-    @Test("of a file that is not ready is its owner's, who is told so")
+    @Test("of a file that is not ready is its owner's, who sees its state")
     func notReady() async throws {
         try await AttachmentDatabase.run { database in
             let (owner, other) = (try await database.user(), try await database.user())

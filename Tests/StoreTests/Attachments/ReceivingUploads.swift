@@ -86,7 +86,7 @@ struct ReceivingUploads {
         }
     }
 
-    @Test("a later request ends an earlier one: continuing, beginning anew, asking for the offset")
+    @Test("a later request ends an earlier one: continuing, beginning again, asking for the offset")
     func claims() async throws {
         try await AttachmentDatabase.run { database in
             let upload: Upload = (.make(), try await database.user())

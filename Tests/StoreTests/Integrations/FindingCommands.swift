@@ -62,7 +62,7 @@ struct FindingCommands {
             payload: text.map { JSONText(.object([.init("text", .string($0))])) }, goneURL: goneURL)
     }
 
-    @Test("takes messages of people that begin with the word, sent after the command was made")
+    @Test("accepts messages of people that begin with the word, sent after the command was created")
     func finds() async throws {
         #expect(try await step().isEmpty)
         try await sql("select say(1, '/echo before')")
@@ -122,7 +122,7 @@ struct FindingCommands {
         await client.shutdown()
     }
 
-    @Test("puts a run off, with its tries, and gives a command eight at a time, from nobody more than four")
+    @Test("postpones a run, with its tries, and leases eight of a command at a time, and of a person at most four")
     func bounds() async throws {
         _ = try await make("/slow")
         _ = try await make("/fast")
@@ -214,7 +214,7 @@ struct FindingCommands {
         await client.shutdown()
     }
 
-    @Test("goes on after the log has lost its tail or was trimmed")
+    @Test("continues after the log has lost its tail or was trimmed")
     func restores() async throws {
         _ = try await make("/echo")
         try await sql("select say(2, '/echo')")

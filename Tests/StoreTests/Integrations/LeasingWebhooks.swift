@@ -56,7 +56,7 @@ struct LeasingWebhooks {
             state, status: state == .waiting ? nil : 500, reason: state == .waiting ? nil : "status")
     }
 
-    @Test("gives an endpoint to one node at a time, and to another one when the lease is over")
+    @Test("leases an endpoint to one node at a time, and to another one when the lease is over")
     func leases() async throws {
         let id = try await make()
         let first = try await tend("a")
@@ -180,7 +180,7 @@ struct LeasingWebhooks {
         }
     }
 
-    @Test("reads the log by the stored settings only: a node that knows former ones passes nothing")
+    @Test("reads the log by the stored settings only: a node with former ones passes nothing")
     func revisions() async throws {
         let id = try await make(types: [.reactionUpdated])
         let first = try #require(try await tend("a").first)
@@ -268,7 +268,7 @@ struct LeasingWebhooks {
         await client.shutdown()
     }
 
-    @Test("counts what the log has dropped, and goes on behind it")
+    @Test("counts what the log has dropped, and continues behind it")
     func trimmed() async throws {
         let id = try await make()
         let claim = try #require(try await tend("a").first?.claim)
@@ -289,7 +289,7 @@ struct LeasingWebhooks {
         await client.shutdown()
     }
 
-    @Test("goes on where the log lost its tail")
+    @Test("continues where the log lost its tail")
     func lostTail() async throws {
         let id = try await make()
         _ = try await sql("select say(2001), say(2002), say(2003)")

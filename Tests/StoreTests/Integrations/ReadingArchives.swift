@@ -12,7 +12,7 @@ struct ReadingArchives {
         lines[.messages].filter { $0["type"]?.string == "message" }
     }
 
-    @Test("accounts: all that is known of them but passwords; nothing of an erased one but its name")
+    @Test("accounts: all that is stored of them but passwords; nothing of an erased one but its name")
     func accounts() async throws {
         try await AttachmentDatabase.run { database in
             let (ann, ben, cat) = (try await database.user(), try await database.user(), try await database.user())

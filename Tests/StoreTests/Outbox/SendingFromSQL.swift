@@ -93,7 +93,7 @@ struct SendingFromSQL {
         #expect(found == [expected, isRow ? "1" : "0"])
     }
 
-    @Test("takes the same id with the same body again, before and after the pump, and refuses another body")
+    @Test("accepts the same id with the same body again, before and after the pump, and refuses another body")
     func again() async throws {
         let found = try await OutboxGround.run(
             """

@@ -24,7 +24,7 @@ struct DatabaseSchema {
             try String(contentsOf: Self.file, encoding: .utf8) == dumped, "run `make schema` and look at what changed")
     }
 
-    @Test("is made once, and unchanged by the second migrate")
+    @Test("is created once, and unchanged by the second migrate")
     func twice() async throws {
         let database = try await TestCluster.shared().createDatabase()
         let settings = PostgresSettings(conninfo: database, applicationName: "parley-test")

@@ -41,7 +41,7 @@ extension SystemTests {
             #expect(try await admin("user", "--user", "x").exit == .status(1))
         }
 
-        @Test("the command line needs no node that ever ran on the database")
+        @Test("the command line works on a database on which no node has run")
         func commandLineFirst() async throws {
             let database = try await TestCluster.shared().createDatabase()
             func parley(_ words: String...) async throws -> Parley.Outcome {

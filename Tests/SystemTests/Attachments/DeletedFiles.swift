@@ -111,7 +111,7 @@ extension SystemTests {
             #expect(try await b.progress(of: unfinished, as: ann).status == 404)
         }
 
-        @Test("go when their owner gives them up")
+        @Test("are deleted when their owner deletes the attachment")
         func givenUp() async throws {
             let id = try await uploaded()
             #expect(try await b.delete(Attachments.path(id), as: ann).status == 204)

@@ -16,7 +16,7 @@ private enum Plan {
 extension SystemTests {
     @Suite("Uploads that break off", .timeLimit(.minutes(Plan.minutesMax)))
     struct InterruptedUploads {
-        @Test("go on at the other node; offsets are durable, and every file arrives unchanged")
+        @Test("continue at the other node; offsets are durable, and every file arrives unchanged")
         func cuts() async throws {
             let seed = Seed.fresh("uploads that break off")
             var stage = try await InterruptionStage(seed: seed)
@@ -114,7 +114,7 @@ struct InterruptionStage {
     ) async throws -> Int {
         var offset = known
         let end = nextEnd()
-        // A PUT that waits for the database may start the upload anew after a later request has continued it.
+        // A PUT that waits for the database may start the upload again after a later request has continued it.
         if offset == nil, end == .database || end == .session {
             let begun = try await Connection(nodes.addresses[number]).begin(id, length: file.count, as: person)
             #expect(begun.status == 201, "\(begun)")

@@ -169,7 +169,7 @@ extension SystemTests {
             try await nodes.stop()
         }
 
-        @Test("while the store is away, uploads go on and downloads of moved files get 503 with Retry-After")
+        @Test("while the store is down, uploads continue and downloads of moved files get 503 with Retry-After")
         func outage() async throws {
             let old = try await upload(500_000)
             try await expectInStore([old])

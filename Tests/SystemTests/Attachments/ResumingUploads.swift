@@ -134,7 +134,7 @@ extension SystemTests {
             #expect(try await b.download(id, as: ann).digest == file.digest)
         }
 
-        @Test("the owner gives an unfinished upload up")
+        @Test("the owner deletes an unfinished upload")
         func delete() async throws {
             let id = newID()
             _ = try await a.begin(id, TestFile.random(400_000).bytes, as: ann)

@@ -34,7 +34,7 @@ extension SystemTests {
             }
         }
 
-        @Test("POST makes the id")
+        @Test("POST creates the id")
         func post() async throws {
             let file = TestFile.random(10_000)
             let answer = try await a.transfer("POST", "/v1/attachments?name=x.bin", file.bytes, as: ann)

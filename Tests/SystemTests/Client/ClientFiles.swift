@@ -45,7 +45,7 @@ extension SystemTests {
             try await outbox.wait("an empty outbox") { $0.isEmpty }
         }
 
-        @Test("an upload that a killed node broke off goes on where it stopped, with growing progress")
+        @Test("an upload that a killed node broke off continues where it stopped, with growing progress")
         func resumes() async throws {
             let nodes = try await RestartableNodes.start(1, on: try await MigratedDatabase.create())
             let pair = try await AnnAndBen.meet(at: nodes.addresses[0])
@@ -86,7 +86,7 @@ extension SystemTests {
             #expect(try await pair.parley.data(of: sent.id) == Data("x".utf8))
         }
 
-        @Test("a download goes on where it stopped, and a file is forwarded without an upload")
+        @Test("a download continues where it stopped, and a file is forwarded without an upload")
         func downloads() async throws {
             let pair = try await AnnAndBen.meet()
             let content = bytes(3_500_000)

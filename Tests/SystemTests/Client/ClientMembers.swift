@@ -74,7 +74,7 @@ extension SystemTests {
             #expect(try await pair.thread.typing.current == [])
         }
 
-        @Test("presence is unknown without a connection, and known again after it")
+        @Test("presence is nil without a connection, and shown again after it")
         func presence() async throws {
             let pair = try await AnnAndBen.meet()
             let ben = UserID(pair.ben.id)
@@ -88,7 +88,7 @@ extension SystemTests {
             try await pair.parley.presence(of: ben).wait("online again") { $0?.isOnline == true }
         }
 
-        @Test("a block is known at once, and on the user's other devices")
+        @Test("a block is visible at once, and on the user's other devices")
         func blocks() async throws {
             let pair = try await AnnAndBen.meet()
             let ben = UserID(pair.ben.id)

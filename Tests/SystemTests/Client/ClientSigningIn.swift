@@ -63,7 +63,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("a session that another device ends takes the data with it, and unsent messages wait for the same person")
+        @Test("a session that another device ends removes the data, and unsent messages wait for the same person")
         func sessionEnded() async throws {
             let pair = try await AnnAndBen.meet()
             let device = pair.device

@@ -80,7 +80,7 @@ extension SystemTests {
             await parley.close()
         }
 
-        @Test("a suspended client makes no call, catches up in the background, and goes on when it is resumed")
+        @Test("a suspended client makes no call, catches up in the background, and continues when it is resumed")
         func suspends() async throws {
             let pair = try await AnnAndBen.meet()
             let tablet = try await TestDevice.signedIn(pair.ann, at: try await TestNodes.shared().a.address)

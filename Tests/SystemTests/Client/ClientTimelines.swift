@@ -129,7 +129,7 @@ extension SystemTests {
             #expect(texts.drop { $0.count < 2 }.allSatisfy { $0 == ["1", "2"] }, "\(texts)")
         }
 
-        @Test("a jump into a thread that the device does not have yet is made when the thread has come")
+        @Test("a jump into a thread that the device does not have yet waits for the thread")
         func jumpsAhead() async throws {
             let pair = try await AnnAndBen.meet()
             try await pair.device.goOffline()

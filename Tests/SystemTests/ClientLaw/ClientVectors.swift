@@ -52,7 +52,7 @@ extension SystemTests {
             // A delivered mark that follows later would be a change, too.
             try await stage.read(3, in: quiet, by: ben)
             try await stage.check()
-            // The device is away now, for longer than the log is kept.
+            // The device is offline now, for longer than the log is kept.
             let edited = try await stage.send("Edited", in: busy, by: ann)
             try await stage.edit(edited, "Edited while away", in: busy, by: ann)
             try await stage.removeMember(ben, in: left, by: ann)

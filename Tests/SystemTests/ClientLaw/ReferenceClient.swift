@@ -45,7 +45,7 @@ extension SystemTests {
             }
             try await cluster.start()
             try await nodes.waitUntil(ready: true)
-            // The oldest events are gone then: the device that was away has to reload.
+            // The oldest events are gone then: the device that was offline has to reload.
             try await eventually("a part of the log trimmed", within: .seconds(60), every: .milliseconds(100)) {
                 try await log.trim() > 0 ? true : nil
             }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests.Faults {
-    @Test("the listening connection half-open: safety reads go on, and it is detected and replaced")
+    @Test("the listening connection half-open: safety reads continue, and it is detected and replaced")
     func listenerCut() async throws {
         let cluster = try await TestCluster.shared()
         let database = try await cluster.createDatabase()

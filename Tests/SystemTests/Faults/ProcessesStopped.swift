@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests.Faults {
-    @Test("nodes paused many times while they write: the others go on, and no message is lost")
+    @Test("nodes paused many times while they write: the others continue, and no message is lost")
     func nodesStopped() async throws {
         let nodes = try await RestartableNodes.start(2, on: try await MigratedDatabase.create())
         let outcome = try await Traffic.run(through: nodes.addresses) { traffic in

@@ -172,7 +172,7 @@ struct FuzzedRequests {
             case 1: body.remove(at: at)
             case 2: body.removeLast(body.count - at)
             default:
-                // Behind a colon stands a value.
+                // A value follows a colon.
                 guard let colon = body[at...].firstIndex(of: UInt8(ascii: ":")) else { continue }
                 let end = body[(colon + 1)...].firstIndex { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "}") }
                 body.replaceSubrange((colon + 1)..<(end ?? body.count), with: Array(pick(Self.values).utf8))

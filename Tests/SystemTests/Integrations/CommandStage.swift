@@ -31,7 +31,7 @@ struct CommandStage: Sendable {
         try await caller.thread(kind, by: ann, with: [ben])
     }
 
-    /// Makes a command whose server is the path of its word, and answers with "echo" and the text. The server verifies
+    /// Creates a command whose server is the path of its word, and answers with "echo" and the text. The server verifies
     /// every request.
     func command(_ word: String, _ more: [String: JSON] = [:]) async throws -> Command {
         let body = more.merging(["word": .string(word), "url": .string(sink.url(word))]) { $1 }

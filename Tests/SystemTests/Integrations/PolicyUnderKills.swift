@@ -1,4 +1,4 @@
-// The policy hook of real nodes: nodes that are killed between a question and a retry, and a policy that is away.
+// The policy hook of real nodes: nodes that are killed between a question and a retry, and a policy that is down.
 
 import Foundation
 import TestSupport
@@ -100,7 +100,7 @@ extension SystemTests {
             try await nodes.stopAll()
         }
 
-        @Test("refuses messages with 503 while a required policy is away, stores nothing, and says so in the log")
+        @Test("refuses messages with 503 while a required policy is down, stores nothing, and says so in the log")
         func away() async throws {
             let port = try Sockets.freePort()
             let database = try await MigratedDatabase.create()

@@ -183,7 +183,7 @@ extension SystemTests {
             try await stage.remove(hook.id)
         }
 
-        @Test("to an address that is not public fail, also if it was allowed when the webhook was made")
+        @Test("to an address that is not public fail, also if it was allowed when the webhook was created")
         func privateAddress() async throws {
             let database = try await MigratedDatabase.create()
             let node = try await Node.start(database: database, settings: WebhookStage.settings(retries: "1"))

@@ -32,7 +32,7 @@ struct WebhookStage: Sendable {
 
     func thread() async throws -> String { try await caller.thread("group", by: ann, with: [ben]) }
 
-    /// Makes a webhook that calls a path of the endpoint, which verifies every request. Returns its id and its secret.
+    /// Creates a webhook that calls a path of the endpoint, which verifies every request. Returns its id and its secret.
     func webhook(_ path: String, _ more: [String: JSON] = [:]) async throws -> (id: String, secret: String) {
         let body = more.merging(["url": .string(sink.url(path))]) { $1 }
         let made = try await caller.post("/v1/admin/webhooks", .object(body), as: Self.operatorPerson)

@@ -51,7 +51,7 @@ extension SystemTests {
             try await sink.mood(.faults(share: 0.3), of: "/bad", times: .max)
             var round = 0
             while ContinuousClock.now < end || round < 3 {
-                // Deliveries go on between two kills.
+                // Deliveries continue between two kills.
                 let before = try sink.acceptedIDs("/good").count
                 try await eventually("20 more events at /good", within: .seconds(60)) {
                     try sink.acceptedIDs("/good").count >= before + 20

@@ -98,7 +98,7 @@ extension SystemTests {
             #expect(answer.status == 200 && (answer.headers["content-type"] == "text/event-stream") == isStream)
         }
 
-        @Test("ends when its session is signed out on any node, and other sessions' streams go on")
+        @Test("ends when its session is signed out on any node, and other sessions' streams continue")
         func signedOut() async throws {
             let phone = try await nodes.a.client.post(
                 "/v1/auth/login", ["username": .string(bob.username), "password": .string(bob.password)])

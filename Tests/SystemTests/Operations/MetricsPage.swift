@@ -40,7 +40,7 @@ extension SystemTests {
             return try PrometheusPage(answer.text)
         }
 
-        @Test("follow the Prometheus format, and agree with the requests that were made")
+        @Test("follow the Prometheus format, and agree with the requests that were sent")
         func figures() async throws {
             let page = try await page()
             func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {

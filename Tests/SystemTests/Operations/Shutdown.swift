@@ -108,7 +108,7 @@ extension SystemTests {
             #expect(try await stopped.took < .seconds(10))
         }
 
-        @Test("stops a node at once when its database is away")
+        @Test("stops a node at once when its database is down")
         func withoutDatabase() async throws {
             let cluster = try await StoppableCluster.running()
             let node = try await Node.start(database: try await cluster.createDatabase())

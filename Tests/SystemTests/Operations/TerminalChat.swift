@@ -130,7 +130,7 @@ extension SystemTests {
             #expect(texts == ["first", "second", "third"])
         }
 
-        @Test("gives the terminal back when the shell stops it, and takes it again")
+        @Test("restores the terminal when the shell stops it, and sets it up again")
         func stopping() async throws {
             let shell = try await tmux.open("shell", "PS1='shell> ' bash --norc --noprofile -i", columns: 100)
             try await shell.waits(for: "shell>")
@@ -146,7 +146,7 @@ extension SystemTests {
             try await shell.waits(for: "Username   x")
         }
 
-        @Test("gives the terminal back when it is killed or crashes", arguments: [(SIGTERM, 143), (SIGSEGV, 139)])
+        @Test("restores the terminal when it is killed or crashes", arguments: [(SIGTERM, 143), (SIGSEGV, 139)])
         func ending(signal: Int32, status: Int) async throws {
             let modes = "stty -a | tr ' ;' '\\n\\n' | grep -x -e icanon -e echo | tr '\\n' ' '"
             let line = command("killed", at: nodes.addresses[0]) + "; s=$?; \(modes); (exit $s)"

@@ -22,7 +22,7 @@ struct SigningIn {
         #expect(screen.press(.enter) == [.signIn(.password(username: "ann", password: "right"))])
     }
 
-    @Test("goes to the field that is empty, and to the other ways")
+    @Test("moves to the field that is empty, and to the other ways to sign in")
     func ways() {
         var screen = SignInScreen(server: "x")
         #expect(screen.press(.enter).isEmpty)
@@ -81,7 +81,7 @@ struct Dialogs {
         #expect(screen.press(.down, .enter) == [.open(thread, at: "message-4")])
     }
 
-    @Test("a group is made of a title and people, in the order in which they were chosen")
+    @Test("a group is created from a title and people, in the order in which they were chosen")
     func group() {
         var title = TitleScreen(.group)
         _ = title.type("Tea")
@@ -105,7 +105,7 @@ struct Dialogs {
         #expect(no.press(.character("n")) == [.close])
     }
 
-    @Test("a reaction of one's own can be taken back")
+    @Test("a reaction of one's own can be removed")
     func reactions() {
         var reacted = message(1, "x")
         reacted.reactions = ["👍": Reaction(count: 1, me: true), "🦊": Reaction(count: 2, me: true)]

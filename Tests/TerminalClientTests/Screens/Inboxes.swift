@@ -105,7 +105,7 @@ struct Frames {
         #expect(lines[1].hasPrefix("> Bob") && lines[23].hasPrefix(" Enter open"))
     }
 
-    @Test("says how long the next try takes while the server is away")
+    @Test("says how long the next try takes while the server is down")
     func offline() {
         var interface = interface(.offline(until: noon.addingTimeInterval(607), reason: "refused\u{1b}[2J"))
         let lines = interface.draw().canvas.lines

@@ -150,7 +150,7 @@ struct Timelines {
         #expect(editing.type("x").isEmpty)
     }
 
-    @Test("shows text of strangers harmlessly, wherever it stands")
+    @Test("shows text of strangers harmlessly, wherever it is")
     func hostile() {
         let evil = "\u{1b}]0;x\u{7}\u{1b}[2J\u{202e}evil"
         var hostile = message(

@@ -35,7 +35,7 @@ struct DecodingKeys {
         #expect(keys(bytes) == [key])
     }
 
-    @Test("gives the same keys however the bytes are cut", arguments: 1...7)
+    @Test("reads the same keys however the bytes are cut", arguments: 1...7)
     func cuts(byteCount: Int) {
         let text = "a\u{1b}[1;5C漢\u{1b}[200~x\u{1b}[A\r\ny\u{1b}[201~\u{1b}[5~\u{1b}OPz"
         var decoder = KeyDecoder()
@@ -83,7 +83,7 @@ struct DecodingKeys {
             ])
     }
 
-    @Test("takes nothing from bytes that no terminal sends, and goes on")
+    @Test("ignores bytes that no terminal sends, and continues")
     func nonsense() {
         #expect(keys("\u{1b}[99~\u{1b}[?1049hq") == [.character("q")])
         var decoder = KeyDecoder()

@@ -48,7 +48,7 @@ package struct Mutations {
     }
 }
 
-/// How long fuzzing goes on: seconds in a usual run. `FUZZ_SECONDS=300 PARLEY_SEED=7` have each go on for minutes by
+/// How long fuzzing lasts: seconds in a usual run. `FUZZ_SECONDS=300 PARLEY_SEED=7` let each last for minutes by
 /// hand, and do the same again.
 package enum Fuzzing {
     private static let environment = ProcessInfo.processInfo.environment

@@ -88,7 +88,7 @@ package struct PrometheusPage {
         return Sample(name: String(name), labels: try Self.labels(labels.dropFirst().dropLast(), line), value: value)
     }
 
-    /// Reads `label="value",label="value"`. In a value a backslash stands before a quotation mark, a backslash or an n.
+    /// Reads `label="value",label="value"`. In a value a backslash precedes a quotation mark, a backslash or an n.
     private static func labels(_ text: Substring, _ line: Substring) throws -> [String: String] {
         let bad = Mistake(description: "bad labels: \(line)")
         var labels: [String: String] = [:]

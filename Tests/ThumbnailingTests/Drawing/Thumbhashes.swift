@@ -18,7 +18,7 @@ struct Thumbhashes {
         (13, 80, true, "14b78d21041c767068987776842ff9bd7a788f88878888"),
     ]
 
-    @Test("of a known picture is known")
+    @Test("of a known picture is the expected one")
     func pinned() {
         for known in Self.known {
             var bitmap = Bitmap(size: PixelSize(width: known.width, height: known.height), channelCount: 4)

@@ -1,11 +1,11 @@
-// The thumbnailer under test, and programs that stand in its place.
+// The thumbnailer under test, and programs that replace it.
 import Foundation
 import Linux
 import Logging
 import TestSupport
 import Thumbnailing
 
-/// The built executable, which stands beside the test bundle.
+/// The built executable, which is beside the test bundle.
 let builtThumbnailer = Thumbnailer(logger: Logger(label: "test"))
 
 func draw(_ picture: [UInt8]) async throws -> Drawing {
@@ -41,7 +41,7 @@ struct Script {
 
     /// Waits for a script that writes the file `pid` first.
     func waitUntilStarted() async throws {
-        // The shell makes the file before it writes the line.
+        // The shell creates the file before it writes the line.
         try await eventually("the script starts") {
             try String(contentsOfFile: file("pid"), encoding: .utf8).hasSuffix("\n")
         }

@@ -26,7 +26,7 @@ def pattern(count):
 
 def make_context(version=None):
     context = ssl.create_default_context(cafile=CERTIFICATE)
-    # Python takes an end without close_notify for one with it, unless told otherwise.
+    # Python takes an end without close_notify for one with it, by default.
     context.options &= ~ssl.OP_IGNORE_UNEXPECTED_EOF
     context.set_alpn_protocols(["h2", "http/1.1"])
     if version:

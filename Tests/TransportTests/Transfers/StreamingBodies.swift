@@ -86,7 +86,7 @@ struct StreamingBodies {
         }
     }
 
-    @Test("makes the client wait while the handler is busy, with at most 384 KiB in memory")
+    @Test("pauses the client while the handler is busy, with at most 384 KiB in memory")
     func backPressure() async throws {
         let body = pattern(64 * 1024 * 1024)
         let requests = Collected<RequestBodyStream>()

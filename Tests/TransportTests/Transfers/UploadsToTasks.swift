@@ -38,7 +38,7 @@ struct UploadsToTasks {
         }
     }
 
-    @Test("keeps its task when the client goes away", arguments: [true, false])
+    @Test("keeps its task when the client disconnects", arguments: [true, false])
     func survives(isStreamed: Bool) async throws {
         let entered = Collected<Void>()
         let door = Door()

@@ -1,6 +1,6 @@
 -- Accounts.
 
--- Makes an account, or a bot. `p_username` and `p_password_hash` may be null; `p_key` and `p_words` are case-folded by
+-- Creates an account, or a bot. `p_username` and `p_password_hash` may be null; `p_key` and `p_words` are case-folded by
 -- the caller. `p_image` is the picture of a bot that administrators make.
 -- Fails: PY409 username_taken.
 -- Locks: the unique key of the username
@@ -19,7 +19,7 @@ begin
     insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
 end $$;
 
--- Makes an account that signs in by password, with its first session. `p_key` and `p_words` are case-folded by the
+-- Creates an account that signs in by password, with its first session. `p_key` and `p_words` are case-folded by the
 -- caller.
 -- Fails: PY409 username_taken.
 -- Locks: the unique key of the username

@@ -1,4 +1,4 @@
--- Signs in the user of a token of the host app. Makes the account at the first use; afterwards updates its profile to
+-- Signs in the user of a token of the host app. Creates the account at the first use; afterwards updates its profile to
 -- the token's. `p_user` is the new account's id if there is none yet. `p_name` and `p_image` are null where the token
 -- says nothing; `p_words` are the directory's words of the name. Two simultaneous first uses, on any nodes, get the
 -- same account: the second waits for the first at the unique key.

@@ -37,7 +37,7 @@ begin
     order by u.id desc limit p_limit;
 end $$;
 
--- Makes an account without a session. Without a password it can only be signed in to by an issued session. With
+-- Creates an account without a session. Without a password it can only be signed in to by an issued session. With
 -- `p_is_bot` it is a bot, which has no password.
 -- Fails: PY409 username_taken.
 create or replace function admin_user_create(
@@ -77,7 +77,7 @@ begin
     return v_sessions;
 end $$;
 
--- As account_erase.
+-- Erases an account as account_erase does.
 create or replace function admin_user_erase(p_actor text, p_request text, p_user uuid, p_erases_messages boolean) returns uuid[]
 language plpgsql volatile as $$
 begin

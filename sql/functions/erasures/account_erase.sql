@@ -45,7 +45,7 @@ begin
     if not found then
         perform user_refuse();
     end if;
-    -- Before account_sign_out, which locks the log.
+    -- This comes before account_sign_out, which locks the log.
     perform announcement_begin('profile', p_user);
     perform account_forget(p_user);
     -- No event from before the account was made names it. A minute is added: the log is in the order of commits.

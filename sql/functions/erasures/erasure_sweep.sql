@@ -126,7 +126,7 @@ begin
     return p_task;
 end $$;
 
--- Ends erasures. Only the nodes' memory may still name the users; an event tells the nodes to drop it.
+-- Ends erasures. Only the nodes' memory may still name the users; an event makes the nodes drop it.
 -- Locks: the log
 create or replace function erasure_end(p_users uuid[]) returns void
 language plpgsql volatile as $$

@@ -48,7 +48,7 @@ end $$;
 --   read_seq, own_seq   as in member_marks
 --   unread              as unread_count, which is only called where this query cannot count by itself
 -- Costs: a few index probes a thread, fewer where all is read. A mark is never past the head, so the head is looked
--- for from the mark on: without a lower bound the look-up reads a whole page of the index Inlined where it stands in
+-- for from the mark on: without a lower bound the look-up reads a whole page of the index Inlined where it is in
 -- FROM. `offset 0` keeps columns that are used twice from being computed twice.
 create or replace function user_threads(p_user uuid) returns table (
     thread_id uuid, rank timestamptz, head bigint, head_at timestamptz, read_seq bigint, own_seq bigint, unread bigint)

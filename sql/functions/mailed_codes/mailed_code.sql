@@ -54,7 +54,7 @@ begin
     return v_hashes;
 end $$;
 
--- Signs in by the code with this hash. Makes the account if there is none, with the name and the device of the
+-- Signs in by the code with this hash. Creates the account if there is none, with the name and the device of the
 -- registration. For an account that exists, the device is the one of this call: anybody may register any address.
 -- Returns: no row if the code was used or expired meanwhile. Using a code ends all codes of the address.
 -- Locks: the address's rows in mail_codes and mails, then the address's unique key, then as session_create

@@ -14,7 +14,7 @@ declare
     v_sees_gone boolean := v_caller.role in ('owner', 'admin');
     -- The key may be of another list, and below any rank of this one.
     v_rank bigint := greatest(p_after_rank, 0);
-    -- Before any id.
+    -- This id is before any other.
     v_after uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
     v_left int := p_limit;
     v_count int;

@@ -1,9 +1,9 @@
--- Handling what waits in an outbox: as the API does it, but for another program, which answers for its rights.
+-- Handles the rows of an outbox by the rules of the API, without its checks of rights: the sending program has them.
 
 -- Handles rows of an outbox: messages, or one row of another kind. `p_attachments` holds an array literal for each
 -- message with attachments. The last arguments are the limits of groups, rooms and accounts.
 -- Returns: a row for each one that is refused: its index from 1, a problem code, and a sentence.
--- Fails: for a row of another kind as its function; otherwise as message_append.
+-- Fails: as message_append, or as the function for a row of another kind.
 -- Locks: as message_append, outbox_add_member or outbox_ensure_direct
 create or replace function outbox_apply(
     p_kinds text[], p_threads uuid[], p_users uuid[], p_others uuid[], p_ids uuid[], p_payloads json[],
@@ -97,7 +97,7 @@ begin
 end $$;
 
 -- Makes the direct thread of two people with the id that parley.ensure_direct returned. If they have one already, the
--- first person joins it, and the id becomes another name of it.
+-- first person joins it, and `p_id` becomes an alias of its id (direct_aliases).
 -- Fails: PY422 (members: somebody is not a user), too_many_threads; PY403 not_reachable.
 -- Locks: as thread_create
 create or replace function outbox_ensure_direct(p_id uuid, p_one uuid, p_two uuid, p_threads_max int) returns void

@@ -62,7 +62,7 @@ begin
     end if;
 end $$;
 
--- Returns the state from which planning goes on. If the log has lost its tail, this is an earlier position, and the
+-- Returns the state from which planning continues. If the log has lost its tail, this is an earlier position, and the
 -- jobs made from the lost events are deleted.
 create or replace function push_relocate(s push_state) returns push_state
 language plpgsql volatile as $$

@@ -1,4 +1,4 @@
--- Secrets that all nodes share to send alerts: a key pair that is made once, and tokens that are valid for an hour.
+-- Secrets that all nodes share to send alerts: a key pair that is created once, and tokens that are valid for an hour.
 
 -- Returns: the stored secret. If there is none, stores `p_value`. So simultaneous callers get the same one.
 -- Locks: the secret's row
@@ -10,7 +10,7 @@ begin
 end $$;
 
 -- Returns: the valid secret, if there is one, for how many milliseconds it is valid, and whether the caller must make
--- the next one. One caller is told so, and another one `p_lease_s` seconds later if it has not stored a new one.
+-- the next one. One caller receives this answer, and another one `p_lease_s` seconds later if it has not stored a new one.
 -- Locks: the secret's row, when a new one is due
 create or replace function push_secret_lease(
     p_name text, p_lease_s int, p_now timestamptz default clock_timestamp()

@@ -26,7 +26,7 @@ begin
         perform push_target_forget(v_gone);
     end if;
     if 'done' = any (p_outcomes) then
-        -- By ctid, as in push_job_next.
+        -- Rows are found by ctid, as in push_job_next.
         delete from push_jobs j where j.ctid = any (array(
             select x.ctid from unnest(p_sessions, p_positions, p_outcomes) g (session_id, pos, outcome)
             cross join lateral (select y.ctid from push_jobs y where y.session_id = g.session_id

@@ -10,7 +10,7 @@ begin
 end $$;
 
 -- Returns: `read_seq`, how far a member has read as others see it, and `own_seq`, as the member sees it: less after
--- marking unread (unread_put). A table function, because that is inlined where it stands in FROM.
+-- marking unread (unread_put). A table function, because that is inlined where it is in FROM.
 create or replace function member_marks(m members) returns table (read_seq bigint, own_seq bigint)
 language sql stable rows 1 as $$
     select r.seq, case when m.back_from_seq = r.seq then coalesce(m.back_to_seq, r.seq) else r.seq end

@@ -10,7 +10,7 @@ language plpgsql stable as $$
 declare
     v_member_max constant int := 1000;
     v_message messages := message_of(member_joined(p_thread, p_user), p_message);
-    -- Before any id.
+    -- This id is before any other.
     v_after uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
     v_last uuid;
     v_count int;

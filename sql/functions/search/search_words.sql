@@ -26,7 +26,7 @@ create or replace function search_length_max() returns int
 language sql immutable parallel safe as $$ select 16384 $$;
 
 -- Returns: the words of a text, each once, in the order of their first occurrence: those of the first 16,384
--- characters, at most 2,000. Under the configuration `simple`, words are what stands between separators; under others,
+-- characters, at most 2,000. Under the configuration `simple`, words are what is between separators; under others,
 -- what the dictionaries make of those (stems, without stop words).
 create or replace function search_words(p_config text, p_text text) returns text[]
 language plpgsql stable as $$

@@ -74,7 +74,7 @@ language sql stable as $$
     limit p_limit
 $$;
 
--- Ends sessions: their tokens are invalid when this commits, and an event tells every node. `p_actor` is the user who
+-- Ends sessions: their tokens are invalid when this commits, and an event notifies every node. `p_actor` is the user who
 -- ends them; null for the server.
 -- Returns: how many sessions ended.
 -- Locks: the sessions' rows by id, their push targets, then the log

@@ -1,6 +1,6 @@
 -- Public rooms.
 
--- Joins the room whose title has this key; makes the room if there is none. `p_keep_s` is for a new room, as
+-- Joins the room whose title has this key; creates the room if there is none. `p_keep_s` is for a new room, as
 -- threads.keep_s. The last arguments are those of thread_create.
 -- Returns: whether the room was made, and the room as the caller sees it.
 -- Fails: PY404 thread_not_found (the caller was removed from it), PY422 (full), PY422 too_many_threads, PY429
@@ -14,7 +14,7 @@ language plpgsql volatile as $$
 declare
     v_room uuid;
 begin
-    -- At most twice: a caller who loses the race to make the room finds it.
+    -- Two rounds are enough: a caller who loses the race to create the room finds it.
     for v_try in 1 .. 2 loop
         select t.id into v_room from threads t where t.room_key = p_room_key;
         if found then

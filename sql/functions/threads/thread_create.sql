@@ -46,7 +46,7 @@ begin
     on conflict do nothing
     returning * into v_thread;
     if not found then
-        -- Another call made it first. Only direct threads get here: rooms are made by room_join.
+        -- Another call made it first. Only direct threads get here: rooms are created by room_join.
         return query select false, thread_reopen(t.id, p_creator, p_threads_max) from threads t
             where t.direct_low = least(p_creator, p_members[1]) and t.direct_high = greatest(p_creator, p_members[1]);
         return;

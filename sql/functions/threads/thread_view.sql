@@ -36,7 +36,7 @@ $$;
 
 -- Returns: the thread for the member `m`, in one row. The caller has looked up the marks, the last message that the
 -- member may know of, and the unread count (null where there is none). Invited people see that there is a last
--- message, but not the message. Inlined where it stands in FROM: the inbox has one plan for all its entries. Without
+-- message, but not the message. Inlined where it is in FROM: the inbox has one plan for all its entries. Without
 -- `p_has_last` the last message is null and its payload is not read.
 create or replace function thread_shown(
     t threads, m members, p_read bigint, p_own bigint, p_head bigint, p_head_at timestamptz, p_unread bigint,

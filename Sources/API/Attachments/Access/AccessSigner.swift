@@ -16,7 +16,7 @@ struct LinkTarget: Equatable {
 /// Signs with HMAC-SHA256 (RFC 2104) and a key that all nodes share.
 ///
 /// The text of a link is Base64 of `kind (1 byte), end in ms (8), user (16), session (16), signature (32)`. That of a
-/// cookie has no end. The signature of a link also covers the attachment and the variant, which stand in the URL's path.
+/// cookie has no end. The signature of a link also covers the attachment and the variant, which are in the URL's path.
 struct AccessSigner: Sendable {
     private enum Kind: UInt8 { case link = 1, cookie = 2 }
 

@@ -86,7 +86,7 @@ extension API {
         }
     }
 
-    /// The client has its answer, so it is not told of a failure. It may confirm by itself.
+    /// The client has its answer, so it is not notified of a failure. It may confirm by itself.
     private func received(_ attachment: AttachmentID, by identity: Identity) async {
         do {
             try await store.receivedAttachment(attachment, by: identity)

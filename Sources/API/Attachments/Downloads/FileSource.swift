@@ -54,7 +54,7 @@ struct FileSource: Sendable {
         return (source, bytes)
     }
 
-    /// Nil if the bytes are not where the file says.
+    /// Returns nil if the bytes are not where the file says.
     private func readOnce(_ range: Range<Int>) async throws -> ByteBuffer? {
         let size = AttachmentSizes.chunkByteCount
         let number = range.lowerBound / size

@@ -13,7 +13,7 @@ extension HTTPField.Name {
 
 /// The upload headers of a request.
 struct UploadHeaders: Equatable {
-    /// Nil without `Upload-Complete`.
+    /// It is nil without `Upload-Complete`.
     var isComplete: Bool?
     var offset: Int?
     /// The length of the whole upload.
@@ -78,7 +78,7 @@ enum StructuredField {
 }
 
 extension HTTPFields {
-    /// Where an upload stands.
+    /// Sets the headers that say how far an upload is.
     mutating func setUpload(offset: Int, isComplete: Bool, length: Int? = nil) {
         self[.uploadOffset] = String(offset)
         self[.uploadComplete] = isComplete ? "?1" : "?0"

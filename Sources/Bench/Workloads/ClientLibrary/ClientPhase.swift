@@ -1,4 +1,4 @@
-// The processes of `parley bench client`: what they are told, what they report, and how they are started.
+// The processes of `parley bench client`: their input, what they report, and how they are started.
 import Foundation
 import Linux
 
@@ -10,7 +10,7 @@ package enum ClientPhase: String, Sendable {
     case fill
     /// Shows the inbox from the store, then the newest thread, and connects meanwhile.
     case coldStart = "cold-start"
-    /// Connects and applies what happened while the client was away.
+    /// Connects and applies what happened while the client was offline.
     case catchUp = "catch-up"
     /// Sends messages one after another.
     case send

@@ -3,7 +3,7 @@ import Domain
 
 /// An account that signs in by password, and a second person who is in all its groups.
 struct ClientStage: Sendable {
-    /// Messages that arrive in each thread while the client is away.
+    /// Messages that arrive in each thread while the client is offline.
     private static let eventsPerThread = 5
     /// Calls whose answers are in memory at once.
     private static let batchSize = 10_000

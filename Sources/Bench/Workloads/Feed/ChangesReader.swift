@@ -9,7 +9,7 @@ struct ChangesReading: Sendable {
     var faults = Faults()
 }
 
-/// Reads on an event loop of its own, until it is told to finish and has everything.
+/// Reads on an event loop of its own, until it is asked to finish and has everything.
 final class ChangesReader: Sendable {
     static let path = "/v1/admin/changes"
 

@@ -30,7 +30,7 @@ final class MixedSignals: Sendable {
 
     /// Users whose poll waits.
     var waitingCount: Int { state.withLock(\.waitingCount) }
-    /// Nil until all polls wait.
+    /// It is nil until all polls wait.
     var phases: Phases? { state.withLock(\.phases) }
     /// Lanes that have made their calls and received the answers.
     var quietLaneCount: Int { state.withLock(\.quietLaneCount) }

@@ -57,7 +57,7 @@ struct Composer: Hashable, Sendable {
         }
     }
 
-    /// The members whose usernames stand behind an "@".
+    /// The members whose usernames follow an "@".
     static func mentions(in text: String, of members: [Member]) -> [UserID] {
         let words = text.split { !($0.isLetter || $0.isNumber || "@_.-".contains($0)) }
         let names = Set(
@@ -68,7 +68,7 @@ struct Composer: Hashable, Sendable {
             .map(\.id)
     }
 
-    /// What stands above the text; nil if nothing special is being done.
+    /// The text above the text; nil if nothing special is being done.
     var heading: String? {
         let files = self.files.map { PlainText.line(URL(filePath: $0).lastPathComponent) }
         let suffix = files.isEmpty ? "" : "With \(files.joined(separator: ", ")). "

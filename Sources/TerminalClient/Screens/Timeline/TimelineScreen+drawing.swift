@@ -85,7 +85,7 @@ extension TimelineScreen {
         }
     }
 
-    /// The line between the messages and the composer says what is going on.
+    /// The line between the messages and the composer says what is happening.
     private func drawBorder(on canvas: inout Canvas, row: Int) {
         var line = StyledLine("──", .dim)
         if let heading = composer.heading {

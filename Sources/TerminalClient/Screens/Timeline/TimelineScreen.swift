@@ -4,7 +4,7 @@ import Parley
 
 struct TimelineScreen: Screen {
     let threadID: ThreadID
-    /// Nil until the store has been read.
+    /// It is nil until the store has been read.
     var conversation: Conversation?
     var entries: [TimelineEntry] = [] { didSet { entriesChanged(from: oldValue) } }
     var members: [Member] = []

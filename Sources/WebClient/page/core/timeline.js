@@ -145,7 +145,7 @@ export class ThreadTimeline {
         });
     }
 
-    /** Moves both ends of the window at once, so that no view stands between. At the thread's head it has no end.
+    /** Moves both ends of the window at once, so that no view is between. At the thread's head it has no end.
      * @param {number} from @param {number} to @param {number} head */
     #place(from, to, head) {
         this.#from = from;

@@ -47,7 +47,7 @@ export function group(groups, names) {
     }));
 }
 
-/** The emoji in a skin tone: the tone stands after the first character, in place of the one that asks for emoji style.
+/** The emoji in a skin tone: the tone follows the first character, in place of the one that asks for emoji style.
  * @param {Emoji} emoji @param {string} tone
  */
 export function inTone({ emoji, hasTones }, tone) {

@@ -1,4 +1,4 @@
-// Mentions stand in a text as `@` and the person's name.
+// Mentions are in a text as `@` and the person's name.
 
 /** @typedef {{id: string, name: string}} Mentionable */
 

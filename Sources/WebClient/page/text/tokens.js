@@ -210,7 +210,7 @@ function inlineOfLine(line, mentions) {
     return open[0].children;
 }
 
-/** Whether nothing stands after the mark of an open style.
+/** Whether nothing is after the mark of an open style.
  * @param {{children: Token[]}[]} open @param {number} index */
 function isEmpty(open, index) {
     return index === open.length - 1 && open[index].children.length === 0;

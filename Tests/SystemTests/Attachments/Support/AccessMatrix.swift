@@ -66,7 +66,7 @@ enum AttachmentCall: String, CaseIterable {
     func expected(_ role: Role, _ stage: AttachmentStage) -> Int {
         let isDead = stage.ended.contains(role)
         switch self {
-        // A wrong or dead link or cookie reveals nothing, whoever uses it.
+        // A wrong or dead link or cookie reveals nothing, no matter who uses it.
         case .getByLink: return stage.seers.contains(role) && !isDead ? 200 : 404
         case .getByCookie where isDead, .headByCookie where isDead: return 404
         case _ where role == .nobody || isDead: return 401

@@ -48,7 +48,7 @@ actor DeviceProcess {
         } catch let error as LineProcess.Ended {
             try await process.program.waitForExit()
             if process.program.exit != .signal(SIGKILL) {
-                // A process that ended by itself: the run goes on without the device, and reports this.
+                // A process that ended by itself: the run continues without the device, and reports this.
                 crashes.insert("\(error) \(process.program.errors.suffix(4_000))")
             }
             throw error

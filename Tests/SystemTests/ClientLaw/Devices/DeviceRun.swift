@@ -166,7 +166,7 @@ actor DeviceRun {
         }
     }
 
-    /// Returns how many parts of the log were dropped: none while PostgreSQL is away.
+    /// Returns how many parts of the log were dropped: none while PostgreSQL is down.
     @discardableResult
     private func trim() async -> Int { (try? await log.trim()) ?? 0 }
 }

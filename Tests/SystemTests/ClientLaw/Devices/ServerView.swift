@@ -88,7 +88,7 @@ struct ServerView: Sendable {
 
     private func present(_ members: [JSON]) -> JSON {
         let present = members.filter { ["invited", "joined"].contains($0["status"].string ?? "") }
-        // No event tells of the profile of a person who is only invited and has written nothing.
+        // No event reports the profile of a person who is only invited and has written nothing.
         let shown = present.map { $0["status"] == "invited" ? .object(["status": "invited", "role": $0["role"]]) : $0 }
         return .object(Dictionary(zip(present.map { $0["user"]["id"].string ?? "" }, shown)) { $1 })
     }

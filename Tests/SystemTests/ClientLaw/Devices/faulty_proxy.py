@@ -126,7 +126,7 @@ class Node:
         self.port, self.idle = port, []
 
     async def answer(self, request):
-        """Sends a request to the node. Raises OSError if the node is away, EOFError if it broke off."""
+        """Sends a request to the node. Raises OSError if the node is down, EOFError if it broke off."""
         connection = self.idle.pop() if self.idle else None
         # A node closes connections that wait for long, and all when it ends.
         if connection is None or connection[0].at_eof():

@@ -1,7 +1,7 @@
 """Passes HTTP requests on to a server, one a connection, and makes the faults that a test asks for.
 
 DIRECTORY/faults.json: {"id": any, "faults": [{"kind", "method", "times"}]}. A request uses up the first fault for its
-method; a new id begins anew. Kinds:
+method; a new id begins again. Kinds:
   slow_down   answers 503 SlowDown, and reads no body
   away        closes the connection at once
   drop        PUT: closes the connection after half of the body. GET: after half of the answer's body

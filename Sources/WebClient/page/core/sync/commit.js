@@ -58,7 +58,7 @@ export async function unknownOf(tx) {
 }
 
 /** Commits a message that the server has stored, and removes it from the outbox. If the outbox does not have the message
- * any more, its event came first: the store has what became of it, and the answer is older.
+ * any more, its event came first: the store has the outcome, and the answer is older.
  * @param {Store} store @param {Message} message */
 export function commitSent(store, message) {
     return store.write(eventTables, async (tx) => {

@@ -1,4 +1,4 @@
-// Uploads that go on where they broke off.
+// Uploads that continue where they broke off.
 
 import { sleep } from '../http/back-off.js';
 import { newID } from '../id.js';

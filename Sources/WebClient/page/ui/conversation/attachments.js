@@ -24,7 +24,7 @@ export function isPicture(file) {
         (!!file.thumbnail || pixels(file) <= pixelsMax);
 }
 
-/** The variant that stands in the log. Small GIFs move there, larger ones where they are opened.
+/** The variant that is in the log. Small GIFs move there, larger ones where they are opened.
  * @param {Attachment} file @returns {'original' | 'thumbnail'} */
 export function variantShown(file) {
     const moves = file.content_type === 'image/gif' && pixels(file) <= pixelsMax;

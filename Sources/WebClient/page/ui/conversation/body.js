@@ -17,7 +17,7 @@ export function isKnownAction({ payload }) {
     return ['joined', 'added', 'left', 'removed', 'renamed'].includes(String(payload?.action));
 }
 
-/** Returns a text whose values stand in `bdi` elements, so that a name in another script does not reorder the sentence.
+/** Returns a text whose values are in `bdi` elements, so that a name in another script does not reorder the sentence.
  * @param {string} key @param {Record<string, string>} values @returns {Node[]}
  */
 export function sentence(key, values) {
@@ -28,7 +28,7 @@ export function sentence(key, values) {
     );
 }
 
-/** Returns the nodes of a message's text or of what stands in its place.
+/** Returns the nodes of a message's text or of what is shown instead.
  * @param {Message} message
  * @param {{id: string, name: string}[]} mentioned the people whom the message mentions
  * @param {string} me

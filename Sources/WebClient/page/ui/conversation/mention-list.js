@@ -72,13 +72,13 @@ export class MentionList {
                 return words.startsWith(wanted) || words.split(/\s+/).some((word) => word.startsWith(wanted)) ||
                     username?.startsWith(wanted);
             }).slice(0, shownMax);
-        // A name that stands there in full needs no completion.
+        // A name that is there in full needs no completion.
         if (this.#found.length === 1 && this.#found[0].name === query) this.#found = [];
         this.#selected = 0;
         this.#show();
     }
 
-    /** What stands between an `@` and the cursor, if that may be a name. */
+    /** The text between an `@` and the cursor, if that may be a name. */
     #query() {
         const { value, selectionStart, selectionEnd } = this.#text;
         if (selectionStart !== selectionEnd) return undefined;

@@ -21,7 +21,7 @@ import { isExpired } from './status.js';
  * @property {(file: Attachment) => void} openPicture
  */
 
-/** How a message stands among others. `original` is the message that it answers: undefined until it is known, null if it
+/** How a message relates to its neighbours. `original` is the message that it answers: undefined until it is known, null if it
  * does not exist any more.
  * @typedef {object} Place
  * @property {boolean} isContinued whether the same sender's message above makes a group with it
@@ -113,7 +113,7 @@ export class MessageRow {
         };
         const filesKey = JSON.stringify([isGone, row.state, message.payload?.attachments, row.files]);
         for (const [name, build] of Object.entries(parts)) {
-            // Pictures and players are not built anew for a comparison.
+            // Pictures and players are not built again for a comparison.
             if (name === 'attachments' && filesKey === this.#filesKey || name === 'body' && this.#editor) continue;
             this.#replace(this.#slots[name], build({ row, place, host: this.#host, isOwn, isGone, showWhole }));
         }

@@ -41,7 +41,7 @@ export function threadList(chat) {
     /** Shows the threads in this order.
      * @param {Thread[]} threads
      * @param {string | null} openThreadID
-     * @param {string} emptyText what stands there without threads
+     * @param {string} emptyText what is shown without threads
      */
     function show(threads, openThreadID, emptyText) {
         showAgain = () => show(threads, openThreadID, emptyText);

@@ -69,7 +69,7 @@ function invitationMenu(chat, { id }) {
     ];
 }
 
-/** Builds what stands in the place of the composer while the user is invited: the buttons "Accept" and "Decline".
+/** Builds what is shown instead of the composer while the user is invited: the buttons "Accept" and "Decline".
  * @param {ChatShape} chat
  * @param {Thread} thread
  */

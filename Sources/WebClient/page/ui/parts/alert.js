@@ -8,7 +8,7 @@ import { icon } from './icon.js';
 let shown = null;
 
 /** Shows an error in an `alert`: the detail of a problem document, or the text itself. It replaces the one before. An
- * open dialog makes the rest of the page inert, so the alert then stands in the dialog.
+ * open dialog makes the rest of the page inert, so the alert then is in the dialog.
  * @param {unknown} error
  */
 export function showProblem(error) {

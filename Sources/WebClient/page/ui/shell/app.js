@@ -135,7 +135,7 @@ export class App extends Component {
 
     #showTitle() {
         const count = this.#unreadTotal > 0 ? `(${this.#unreadTotal}) ` : '';
-        // The thread's title stands last, so that it cannot pretend to be a count.
+        // The thread's title is last, so that it cannot pretend to be a count.
         document.title = `${count}Parley${this.#threadTitle && ` · ${this.#threadTitle}`}`;
     }
 
