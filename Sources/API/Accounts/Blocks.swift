@@ -13,16 +13,13 @@ extension API {
     }
 
     private func listBlocks(_ call: Call, _ identity: Identity) async throws -> Answer {
-        var query = call.query
-        let request = query.pageRequest()
-        try query.end()
-        return .list("blocks", try await store.blocks(of: identity.user, request), limit: request.limit)
+        try await call.list("blocks") { try await store.blocks(of: identity.user, $0) }
     }
 
     /// No body is needed. An empty object is accepted.
     private func putBlock(_ call: Call, _ identity: Identity) async throws -> Answer {
         let other = try call.user(identity, orElse: .userNotFound)
-        try await call.fields(isOptional: true) { fields in try fields.end() }
+        try await call.noFields()
         try await store.putBlock(of: other, by: identity.user, isBlocked: true)
         return .noContent
     }

@@ -11,10 +11,7 @@ extension API {
     }
 
     private func listSessions(_ call: Call, _ identity: Identity) async throws -> Answer {
-        var query = call.query
-        let request = query.pageRequest()
-        try query.end()
-        return .list("sessions", try await store.sessions(of: identity.user, request), limit: request.limit)
+        try await call.list("sessions") { try await store.sessions(of: identity.user, $0) }
     }
 
     private func deleteSession(_ call: Call, _ identity: Identity) async throws -> Answer {

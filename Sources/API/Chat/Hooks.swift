@@ -13,8 +13,10 @@ extension API {
         let hooks = "/v1/admin/hooks"
         let administration = [
             Route(.post, hooks, .adminCreateHook, body: .small, .admin(createHook)),
-            Route(.get, hooks, .adminListHooks, query: .read, .admin(listHooks)),
-            Route(.delete, hooks + "/{hook_id}", .adminDeleteHook, .admin(deleteHook)),
+            Route(.get, hooks, .adminListHooks, query: .read, .adminList("hooks", store.hooks)),
+            Route(
+                .delete, hooks + "/{hook_id}", .adminDeleteHook,
+                .adminDone { try await store.deleteHook($0.id("hook_id", orElse: .hookNotFound), by: $1) }),
         ]
         return [Route(.post, Self.hookPattern, .postToHook, query: .ignored, body: .hook, .open(postToHook))]
             + (adminGuard == nil ? [] : administration)
@@ -34,18 +36,6 @@ extension API {
         // The database returns an object with members. They follow its opening brace.
         writer.raw(JSONText(utf8: Array(hook.utf8.dropFirst())))
         return .json(JSONText(utf8: writer.utf8), status: .created)
-    }
-
-    private func listHooks(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        var query = call.query
-        let request = query.pageRequest()
-        try query.end()
-        return .list("hooks", try await store.hooks(request), limit: request.limit)
-    }
-
-    private func deleteHook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        try await store.deleteHook(call.id("hook_id", orElse: .hookNotFound), by: actor)
-        return .noContent
     }
 
     private func postToHook(_ call: Call) async throws -> Answer {

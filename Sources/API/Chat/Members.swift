@@ -13,11 +13,7 @@ extension API {
     }
 
     private func listMembers(_ call: Call, _ identity: Identity) async throws -> Answer {
-        var query = call.query
-        let request = query.pageRequest()
-        try query.end()
-        let page = try await store.members(of: call.thread(), for: identity.user, request)
-        return .list("members", page, limit: request.limit)
+        try await call.list("members") { try await store.members(of: call.thread(), for: identity.user, $0) }
     }
 
     private func putMember(_ call: Call, _ identity: Identity) async throws -> Answer {

@@ -71,12 +71,9 @@ extension API {
     }
 
     private func listReceipts(_ call: Call, _ identity: Identity) async throws -> Answer {
-        var query = call.query
-        let request = query.pageRequest()
-        try query.end()
-        let page = try await store.receipts(
-            of: call.message(), in: call.thread(), for: identity.user, request)
-        return .list("receipts", page, limit: request.limit)
+        try await call.list("receipts") {
+            try await store.receipts(of: call.message(), in: call.thread(), for: identity.user, $0)
+        }
     }
 
     private func putUnread(_ call: Call, _ identity: Identity) async throws -> Answer {

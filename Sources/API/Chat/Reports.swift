@@ -34,15 +34,11 @@ extension API {
     }
 
     private func updateReport(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        let report: ReportID = try call.id("report_id", orElse: .reportNotFound)
+        let report: ReportID = try call.id(of: "report", orElse: .reportNotFound)
         let state = try await call.fields { fields in
             let state = fields.required("state", ReportState.self)
             return try fields.values(state)
         }
         return .json(try await store.putReport(report, state, by: actor))
     }
-}
-
-extension Problem {
-    fileprivate static let reportNotFound = Problem(.reportNotFound, "There is no such report.")
 }

@@ -9,7 +9,7 @@ extension API {
     /// No body is needed. An empty object is accepted.
     private func putTyping(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
-        try await call.fields(isOptional: true) { fields in try fields.end() }
+        try await call.noFields()
         if let event = try await store.typing(identity.user, in: thread) { presence.add(typing: event) }
         return .noContent
     }

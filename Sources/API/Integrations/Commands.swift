@@ -1,5 +1,4 @@
 // Commands: administrators make them, and clients complete their words. CommandWorker answers them.
-import Cryptography
 import Domain
 import HTTPTypes
 import Store
@@ -10,15 +9,11 @@ extension API {
         let (all, one) = ("/v1/admin/commands", "/v1/admin/commands/{command_id}")
         let administration = [
             Route(.post, all, .adminCreateCommand, body: .small, .admin(createCommand)),
-            Route(.get, all, .adminListCommands, query: .read, .admin(listCommands)),
+            Route(.get, all, .adminListCommands, query: .read, .adminList("commands", store.commands(_:))),
             Route(.get, one, .adminGetCommand, .admin { call, _ in .json(try await store.command(call.command())) }),
             Route(.patch, one, .adminUpdateCommand, body: .small, .admin(updateCommand)),
             Route(
-                .delete, one, .adminDeleteCommand,
-                .admin { call, actor in
-                    try await store.deleteCommand(call.command(), by: actor)
-                    return .noContent
-                }),
+                .delete, one, .adminDeleteCommand, .adminDone { try await store.deleteCommand($0.command(), by: $1) }),
             Route(.post, one + "/rotate", .adminRotateCommand, body: .small, .admin(rotateCommand)),
         ]
         return [Route(.get, "/v1/commands", .listCommands, query: .read, .signedIn(offerCommands))]
@@ -39,9 +34,9 @@ extension API {
     }
 
     private func createCommand(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        let allowsPrivate = webhooks?.allowsPrivate ?? false
-        let fields = try await call.fields { fields in try NewCommandFields(&fields, allowsPrivate: allowsPrivate) }
-        let secret = WebhookSecret(bytes: RandomBytes.make(count: WebhookSecret.byteCount))
+        let url = endpointURL
+        let fields = try await call.fields { fields in try NewCommandFields(&fields, url) }
+        let secret = WebhookSecret.random()
         let new = NewCommand(
             word: fields.word, url: fields.url, description: fields.description?.text, name: fields.name?.text,
             image: fields.image?.text, thread: fields.thread, secret: secret.bytes)
@@ -49,20 +44,11 @@ extension API {
         return .json(command.with(secret), status: .created)
     }
 
-    private func listCommands(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        var query = call.query
-        let request = query.pageRequest()
-        try query.end()
-        return .list("commands", try await store.commands(request), limit: request.limit)
-    }
-
     private func updateCommand(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let id = try call.command()
-        let allowsPrivate = webhooks?.allowsPrivate ?? false
+        let url = endpointURL
         let change = try await call.fields { fields in
-            let url = fields.given("url") { json throws(Invalid) in
-                try EndpointURL(json, allowsPrivate: allowsPrivate).text
-            }
+            let url = fields.given("url", url)
             let description = fields.given("description") { json throws(Invalid) in
                 try CommandDescription?(json)?.text
             }
@@ -75,11 +61,10 @@ extension API {
 
     private func rotateCommand(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let id = try call.command()
-        try await call.fields(isOptional: true) { fields in try fields.end() }
-        let secret = WebhookSecret(bytes: RandomBytes.make(count: WebhookSecret.byteCount))
-        let command = try await store.rotateCommand(
-            id, secret: secret.bytes, bothSeconds: WebhookLimits.bothSecretsSeconds, by: actor)
-        return .json(command.with(secret))
+        return try await rotate(call) { secret in
+            try await store.rotateCommand(
+                id, secret: secret, bothSeconds: WebhookLimits.bothSecretsSeconds, by: actor)
+        }
     }
 }
 
@@ -92,11 +77,9 @@ private struct NewCommandFields: Sendable {
     var image: ImageURL?
     var thread: ThreadID?
 
-    init(_ fields: inout Fields<JSONValue>, allowsPrivate: Bool) throws {
+    init(_ fields: inout Fields<JSONValue>, _ url: (JSONValue) throws(Invalid) -> String) throws {
         let word = fields.required("word", CommandWord.self)
-        let url = fields.required("url") { json throws(Invalid) in
-            try EndpointURL(json, allowsPrivate: allowsPrivate).text
-        }
+        let url = fields.required("url", url)
         description = fields.optional("description", CommandDescription.self)
         name = fields.optional("name", DisplayName.self)
         image = fields.optional("image", ImageURL.self)
@@ -107,6 +90,6 @@ private struct NewCommandFields: Sendable {
 
 extension Call {
     fileprivate func command() throws(Problem) -> CommandID {
-        try id("command_id", orElse: Problem(.commandNotFound, "There is no such command."))
+        try id(of: "command", orElse: .commandNotFound)
     }
 }

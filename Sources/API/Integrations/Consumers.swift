@@ -7,19 +7,18 @@ extension API {
         guard adminGuard != nil else { return [] }
         let (consumers, consumer) = ("/v1/admin/consumers", "/v1/admin/consumers/{name}")
         return [
-            Route(.get, consumers, .adminListConsumers, query: .read, .admin(listConsumers)),
+            Route(
+                .get, consumers, .adminListConsumers, query: .read,
+                .adminList("consumers") { request in
+                    let (consumers, next) = try await store.consumers(request)
+                    return Page(items: consumers.map(\.json), next: next)
+                }),
             Route(.get, consumer, .adminGetConsumer, .admin(getConsumer)),
             Route(.put, consumer, .adminPutConsumer, body: .small, .admin(putConsumer)),
-            Route(.delete, consumer, .adminDeleteConsumer, .admin(deleteConsumer)),
+            Route(
+                .delete, consumer, .adminDeleteConsumer,
+                .adminDone { try await store.deleteConsumer($0.consumer(), by: $1) }),
         ]
-    }
-
-    private func listConsumers(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        var query = call.query
-        let request = query.pageRequest()
-        try query.end()
-        let (consumers, next) = try await store.consumers(request)
-        return .list("consumers", Page(items: consumers.map(\.json), next: next), limit: request.limit)
     }
 
     private func getConsumer(_ call: Call, _ actor: AdminActor) async throws -> Answer {
@@ -43,11 +42,6 @@ extension API {
         case .set(let consumer), .behind(let consumer): return .made(false, consumer.json)
         case .expired: return try await expiry(of: cursor ?? Cursor(epoch: 1, position: .start))
         }
-    }
-
-    private func deleteConsumer(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        try await store.deleteConsumer(call.consumer(), by: actor)
-        return .noContent
     }
 }
 

@@ -9,9 +9,9 @@ extension API {
         let (all, one) = ("/v1/admin/holds", "/v1/admin/holds/{hold_id}")
         return [
             Route(.post, all, .adminCreateHold, body: .small, .admin(createHold)),
-            Route(.get, all, .adminListHolds, query: .read, .admin(listHolds)),
+            Route(.get, all, .adminListHolds, query: .read, .adminList("holds", store.holds)),
             Route(.get, one, .adminGetHold, .admin { call, _ in .json(try await store.hold(call.hold())) }),
-            Route(.delete, one, .adminReleaseHold, .admin(releaseHold)),
+            Route(.delete, one, .adminReleaseHold, .adminDone { try await store.releaseHold($0.hold(), by: $1) }),
             Route(.get, one + "/contents", .adminListHoldContents, query: .read, .admin(listHoldContents)),
             Route(.get, one + "/export", .adminExportHold, .admin(exportHold)),
             Route(.get, "/v1/admin/export-key", .adminGetExportKey, .admin(getExportKey)),
@@ -21,18 +21,6 @@ extension API {
     private func createHold(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let draft = try await call.fields { fields in try HoldDraft(&fields) }
         return .json(try await store.createHold(.make(), draft, by: actor), status: .created)
-    }
-
-    private func listHolds(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        var query = call.query
-        let request = query.pageRequest()
-        try query.end()
-        return .list("holds", try await store.holds(request), limit: request.limit)
-    }
-
-    private func releaseHold(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        try await store.releaseHold(call.hold(), by: actor)
-        return .noContent
     }
 
     private func listHoldContents(_ call: Call, _ actor: AdminActor) async throws -> Answer {
@@ -50,6 +38,6 @@ extension API {
 extension Call {
     /// The hold of the path.
     func hold() throws(Problem) -> HoldID {
-        try id("hold_id", orElse: Problem(.holdNotFound, "There is no such hold."))
+        try id(of: "hold", orElse: .holdNotFound)
     }
 }

@@ -7,20 +7,13 @@ extension API {
     var reviewRoutes: [Route] {
         guard adminGuard != nil else { return [] }
         return [
-            Route(.get, "/v1/admin/reviews", .adminListReviews, query: .read, .admin(listReviews)),
+            Route(.get, "/v1/admin/reviews", .adminListReviews, query: .read, .adminList("reviews", store.reviews)),
             Route(.put, "/v1/admin/reviews/{message_id}", .adminDecideReview, body: .small, .admin(decideReview)),
         ]
     }
 
-    private func listReviews(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        var query = call.query
-        let request = query.pageRequest()
-        try query.end()
-        return .list("reviews", try await store.reviews(request), limit: request.limit)
-    }
-
     private func decideReview(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        let message: MessageID = try call.id("message_id", orElse: .reviewNotFound)
+        let message: MessageID = try call.id("message_id", orElse: Problem(.reviewNotFound, "There is no such review."))
         let (action, thread) = try await call.fields { fields in
             let action = fields.required("action", ReviewAction.self)
             let thread = fields.optional("thread_id", ThreadID.self)
@@ -28,8 +21,4 @@ extension API {
         }
         return .json(try await store.decideReview(message, in: thread, action, by: actor))
     }
-}
-
-extension Problem {
-    fileprivate static let reviewNotFound = Problem(.reviewNotFound, "There is no such review.")
 }

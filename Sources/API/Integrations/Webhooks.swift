@@ -1,5 +1,4 @@
 // /v1/admin/webhooks: the endpoints of the operator. WebhookDispatcher delivers to them.
-import Cryptography
 import Domain
 import HTTPTypes
 import Store
@@ -46,15 +45,11 @@ extension API {
         let (all, one) = ("/v1/admin/webhooks", "/v1/admin/webhooks/{webhook_id}")
         return [
             Route(.post, all, .adminCreateWebhook, body: .small, .admin(createWebhook)),
-            Route(.get, all, .adminListWebhooks, query: .read, .admin(listWebhooks)),
+            Route(.get, all, .adminListWebhooks, query: .read, .adminList("webhooks", store.webhooks)),
             Route(.get, one, .adminGetWebhook, .admin { call, _ in .json(try await store.webhook(call.webhook())) }),
             Route(.patch, one, .adminUpdateWebhook, body: .small, .admin(updateWebhook)),
             Route(
-                .delete, one, .adminDeleteWebhook,
-                .admin { call, actor in
-                    try await store.deleteWebhook(call.webhook(), by: actor)
-                    return .noContent
-                }),
+                .delete, one, .adminDeleteWebhook, .adminDone { try await store.deleteWebhook($0.webhook(), by: $1) }),
             Route(.post, one + "/rotate", .adminRotateWebhook, body: .small, .admin(rotateWebhook)),
             Route(.post, one + "/test", .adminTestWebhook, body: .small, .admin(testWebhook)),
             Route(.post, one + "/replay", .adminReplayWebhook, body: .small, .admin(replayWebhook)),
@@ -63,9 +58,9 @@ extension API {
     }
 
     private func createWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        let allowsPrivate = webhooks?.allowsPrivate ?? false
-        let fields = try await call.fields { fields in try NewWebhookFields(&fields, allowsPrivate: allowsPrivate) }
-        let secret = WebhookSecret(bytes: RandomBytes.make(count: WebhookSecret.byteCount))
+        let url = endpointURL
+        let fields = try await call.fields { fields in try NewWebhookFields(&fields, url) }
+        let secret = WebhookSecret.random()
         let new = NewWebhook(
             id: .make(), url: fields.url, types: fields.types, isThin: fields.isThin, isOrdered: fields.isOrdered,
             secret: secret.bytes)
@@ -73,20 +68,11 @@ extension API {
         return .json(webhook.with(secret), status: .created)
     }
 
-    private func listWebhooks(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        var query = call.query
-        let request = query.pageRequest()
-        try query.end()
-        return .list("webhooks", try await store.webhooks(request), limit: request.limit)
-    }
-
     private func updateWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let id = try call.webhook()
-        let allowsPrivate = webhooks?.allowsPrivate ?? false
+        let url = endpointURL
         let change = try await call.fields { fields in
-            let url = fields.given("url") { json throws(Invalid) in
-                try EndpointURL(json, allowsPrivate: allowsPrivate).text
-            }
+            let url = fields.given("url", url)
             let types = fields.given("types", EventType.list)
             let isEnabled = fields.given("enabled") { json throws(Invalid) in try Bool(json) }
             try fields.end()
@@ -97,16 +83,15 @@ extension API {
 
     private func rotateWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let id = try call.webhook()
-        try await call.fields(isOptional: true) { fields in try fields.end() }
-        let secret = WebhookSecret(bytes: RandomBytes.make(count: WebhookSecret.byteCount))
-        let webhook = try await store.rotateWebhook(
-            id, secret: secret.bytes, bothSeconds: WebhookLimits.bothSecretsSeconds, by: actor)
-        return .json(webhook.with(secret))
+        return try await rotate(call) { secret in
+            try await store.rotateWebhook(
+                id, secret: secret, bothSeconds: WebhookLimits.bothSecretsSeconds, by: actor)
+        }
     }
 
     private func testWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let id = try call.webhook()
-        try await call.fields(isOptional: true) { fields in try fields.end() }
+        try await call.noFields()
         guard let webhooks else { throw Problem.nothingHere }
         let result = await webhooks.test(try await store.webhookTarget(id))
         return .json(
@@ -155,10 +140,8 @@ private struct NewWebhookFields: Sendable {
     var isThin: Bool
     var isOrdered: Bool
 
-    init(_ fields: inout Fields<JSONValue>, allowsPrivate: Bool) throws {
-        let url = fields.required("url") { json throws(Invalid) in
-            try EndpointURL(json, allowsPrivate: allowsPrivate).text
-        }
+    init(_ fields: inout Fields<JSONValue>, _ url: (JSONValue) throws(Invalid) -> String) throws {
+        let url = fields.required("url", url)
         types = fields.given("types", EventType.list) ?? nil
         isThin = fields.optional("thin", Bool.self) ?? false
         isOrdered = fields.optional("ordered", Bool.self) ?? true
@@ -177,17 +160,8 @@ extension EventType {
     }
 }
 
-extension JSONText {
-    /// An endpoint or a command with its secret, which is shown once.
-    func with(_ secret: WebhookSecret) -> JSONText {
-        var writer = JSONWriter()
-        writer.write(secret.text)
-        return JSONText(utf8: utf8.dropLast() + Array(#","secret":"#.utf8) + writer.utf8 + Array("}".utf8))
-    }
-}
-
 extension Call {
     fileprivate func webhook() throws(Problem) -> WebhookID {
-        try id("webhook_id", orElse: Problem(.webhookNotFound, "There is no such webhook."))
+        try id(of: "webhook", orElse: .webhookNotFound)
     }
 }

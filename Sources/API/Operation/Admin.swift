@@ -16,12 +16,14 @@ extension API {
             Route(.put, user + "/suspension", .adminSuspendUser, body: .small, .admin(suspend)),
             Route(.delete, user + "/suspension", .adminUnsuspendUser, .admin(unsuspend)),
             Route(.post, user + "/sessions", .adminCreateSession, body: .small, .admin(createSession)),
-            Route(.get, "/v1/admin/threads/{thread_id}", .adminGetThread, .admin(getThread)),
+            Route(
+                .get, "/v1/admin/threads/{thread_id}", .adminGetThread,
+                .admin { call, _ in .json(try await store.adminThread(call.thread())) }),
             Route(
                 .delete, "/v1/admin/threads/{thread_id}/messages/{message_id}", .adminDeleteMessage,
-                .admin(deleteMessage)),
+                .adminDone { try await store.removeMessage($0.message(), in: $0.thread(), by: $1) }),
             Route(.get, "/v1/admin/stats", .adminGetStats, .admin { _, _ in .json(try await store.stats()) }),
-            Route(.get, "/v1/admin/audit", .adminListAudit, query: .read, .admin(listAudit)),
+            Route(.get, "/v1/admin/audit", .adminListAudit, query: .read, .adminList("entries", store.audit)),
         ]
     }
 
@@ -67,7 +69,7 @@ extension API {
 
     private func suspend(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let user: UserID = try call.id("user_id", orElse: .userNotFound)
-        try await call.fields(isOptional: true) { fields in try fields.end() }
+        try await call.noFields()
         forget(try await store.suspend(user, isSuspended: true, by: actor))
         return .noContent
     }
@@ -87,22 +89,6 @@ extension API {
         }
         let (session, token) = NewSession.make(device, limits)
         return signedIn(try await store.issueSession(session, for: user, by: actor), token, status: .created)
-    }
-
-    private func getThread(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        .json(try await store.adminThread(call.thread()))
-    }
-
-    private func deleteMessage(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        try await store.removeMessage(call.message(), in: call.thread(), by: actor)
-        return .noContent
-    }
-
-    private func listAudit(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        var query = call.query
-        let request = query.pageRequest()
-        try query.end()
-        return .list("entries", try await store.audit(request), limit: request.limit)
     }
 }
 

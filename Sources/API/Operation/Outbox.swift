@@ -6,31 +6,24 @@ extension API {
     /// Empty unless an admin token is configured.
     var outboxRoutes: [Route] {
         guard adminGuard != nil else { return [] }
-        let failure = "/v1/admin/outbox/failures/{failure_id}"
+        let (all, one) = ("/v1/admin/outbox/failures", "/v1/admin/outbox/failures/{failure_id}")
         return [
             Route(
-                .get, "/v1/admin/outbox/failures", .adminListOutboxFailures, query: .read, .admin(listOutboxFailures)),
-            Route(.post, failure + "/retry", .adminRetryOutboxFailure, body: .small, .admin(retryOutboxFailure)),
-            Route(.delete, failure, .adminDeleteOutboxFailure, .admin(deleteOutboxFailure)),
+                .get, all, .adminListOutboxFailures, query: .read, .adminList("failures", store.outboxFailures)),
+            Route(
+                .post, one + "/retry", .adminRetryOutboxFailure, body: .small,
+                .adminDone { call, actor in
+                    let failure = try call.failure()
+                    try await call.noFields()
+                    try await store.retryOutboxFailure(failure, by: actor)
+                }),
+            Route(
+                .delete, one, .adminDeleteOutboxFailure,
+                .adminDone { try await store.deleteOutboxFailure($0.failure(), by: $1) }),
         ]
     }
+}
 
-    private func listOutboxFailures(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        var query = call.query
-        let request = query.pageRequest()
-        try query.end()
-        return .list("failures", try await store.outboxFailures(request), limit: request.limit)
-    }
-
-    private func retryOutboxFailure(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        let failure: OutboxFailureID = try call.id("failure_id", orElse: .failureNotFound)
-        try await call.fields(isOptional: true) { fields in try fields.end() }
-        try await store.retryOutboxFailure(failure, by: actor)
-        return .noContent
-    }
-
-    private func deleteOutboxFailure(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        try await store.deleteOutboxFailure(call.id("failure_id", orElse: .failureNotFound), by: actor)
-        return .noContent
-    }
+extension Call {
+    fileprivate func failure() throws(Problem) -> OutboxFailureID { try id(of: "failure", orElse: .failureNotFound) }
 }

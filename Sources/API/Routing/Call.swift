@@ -32,6 +32,13 @@ struct Call: Sendable {
         return id
     }
 
+    /// The same for a thing whose parameter is `<thing>_id`.
+    func id<Kind>(
+        of thing: String, _: Identifier<Kind>.Type = Identifier<Kind>.self, orElse code: ProblemCode
+    ) throws(Problem) -> Identifier<Kind> {
+        try id("\(thing)_id", orElse: Problem(code, "There is no such \(thing)."))
+    }
+
     func thread() throws(Problem) -> ThreadID { try id("thread_id", orElse: .threadNotFound) }
 
     func message() throws(Problem) -> MessageID { try id("message_id", orElse: .messageNotFound) }
@@ -55,6 +62,17 @@ struct Call: Sendable {
     ) throws -> Shape {
         var fields = try Fields(body)
         return try read(&fields)
+    }
+
+    /// Checks the body of a call that needs none: only an empty object may be there.
+    func noFields() async throws { try await fields(isOptional: true) { fields in try fields.end() } }
+
+    /// Answers with a list whose query has nothing but a page.
+    func list(_ name: StaticString, _ page: (PageRequest) async throws -> Page) async throws -> Answer {
+        var query = query
+        let request = query.pageRequest()
+        try query.end()
+        return .list(name, try await page(request), limit: request.limit)
     }
 
     /// The body as JSON. A Content-Type must be JSON's.

@@ -21,6 +21,21 @@ package struct Route: Sendable {
         case direct
         /// The same for callers with the admin token.
         case directAdmin
+
+        /// A list for administrators, whose query has nothing but a page.
+        static func adminList(
+            _ name: StaticString, _ page: @escaping @Sendable (PageRequest) async throws -> Page
+        ) -> Endpoint {
+            .admin { call, _ in try await call.list(name, page) }
+        }
+
+        /// A call of administrators whose answer has no body.
+        static func adminDone(_ body: @escaping @Sendable (Call, AdminActor) async throws -> Void) -> Endpoint {
+            .admin { call, actor in
+                try await body(call, actor)
+                return .noContent
+            }
+        }
     }
 
     enum Query: Sendable {

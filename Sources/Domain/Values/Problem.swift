@@ -127,7 +127,6 @@ package struct Problem: Error, Equatable {
     package static let userNotFound = Problem(.userNotFound, "There is no such user.")
     package static let attachmentNotFound = Problem(
         .attachmentNotFound, "There is no such attachment, or you cannot see it.")
-    package static let failureNotFound = Problem(.failureNotFound, "There is no such failure.")
     package static let stopping = Problem(
         .unavailable, "This node is stopping. Retry after the seconds in Retry-After.", retryAfterS: 1)
     package static let busy = Problem(

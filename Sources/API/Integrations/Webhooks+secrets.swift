@@ -1,0 +1,31 @@
+// What webhooks and commands have in common: a URL of the operator's, and a secret that is shown once.
+import Cryptography
+import Domain
+
+extension API {
+    /// Reads the URL of an endpoint.
+    var endpointURL: @Sendable (JSONValue) throws(Invalid) -> String {
+        let allowsPrivate = webhooks?.allowsPrivate ?? false
+        return { json throws(Invalid) in try EndpointURL(json, allowsPrivate: allowsPrivate).text }
+    }
+
+    /// Makes a new secret for `store` and shows it. The call needs no body.
+    func rotate(_ call: Call, _ store: ([UInt8]) async throws -> JSONText) async throws -> Answer {
+        try await call.noFields()
+        let secret = WebhookSecret.random()
+        return .json(try await store(secret.bytes).with(secret))
+    }
+}
+
+extension WebhookSecret {
+    static func random() -> WebhookSecret { WebhookSecret(bytes: RandomBytes.make(count: byteCount)) }
+}
+
+extension JSONText {
+    /// An endpoint or a command with its secret.
+    func with(_ secret: WebhookSecret) -> JSONText {
+        var writer = JSONWriter()
+        writer.write(secret.text)
+        return JSONText(utf8: utf8.dropLast() + Array(#","secret":"#.utf8) + writer.utf8 + Array("}".utf8))
+    }
+}
