@@ -30,10 +30,10 @@ extension Store {
     package typealias BatchDone = @Sendable (Result<UndecodedBatch, BatchFailure>) -> Void
 
     func begin(
-        _ statement: Statement, _ parameters: [Parameter], by deadline: ContinuousClock.Instant?,
+        _ query: some Query, _ parameters: [Parameter], by deadline: ContinuousClock.Instant?,
         _ done: @escaping BatchDone
     ) {
-        log.client.begin(statement, parameters, by: deadline) { result in
+        log.client.begin(query.statement(parameterCount: parameters.count), parameters, by: deadline) { result in
             switch result {
             case .success(let rows): done(.success(UndecodedBatch(rows: rows)))
             case .failure(let error): done(.failure(Self.batchFailure(error)))

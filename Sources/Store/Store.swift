@@ -5,7 +5,7 @@ import Postgres
 
 /// Calls the database's functions. Every method throws `Problem` or `CancellationError` and nothing else.
 /// A method that changes something is one function call, which commits or fails whole.
-package struct Store: Sendable {
+package struct Store: QueryRunner {
     /// `DatabasePools` says what each pool is for.
     let log: Pool
     let changes: Pool
@@ -33,19 +33,13 @@ package struct Store: Sendable {
         imports = Pool(client)
     }
 
-    // A statement that names no pool uses `changes`. A read that forgets `reads` only has a longer timeout.
-
-    func rows(_ statement: Statement, _ parameters: [Parameter]) async throws -> Rows {
-        try await changes.rows(statement, parameters)
+    /// A query that names no pool uses `changes`. A read that forgets `reads` only has a longer timeout.
+    func rows(_ query: some Query, _ parameters: [Parameter]) async throws -> Rows {
+        try await changes.rows(query, parameters)
     }
 
-    func row(_ statement: Statement, _ parameters: [Parameter]) async throws -> Row {
-        try await changes.row(statement, parameters)
-    }
-
-    func json(_ statement: Statement, _ parameters: [Parameter]) async throws -> JSONText {
-        try await changes.json(statement, parameters)
-    }
+    /// Changes that run to their end even if the task is cancelled.
+    var finishing: FinishingRunner { FinishingRunner(client: changes.client) }
 }
 
 extension Row {
@@ -54,10 +48,14 @@ extension Row {
 
 extension Parameter {
     static func text(orNull text: String?) -> Parameter { text.map(Parameter.text) ?? .null }
+    /// SQL's `int`, which has 32 bits.
+    static func int(_ value: Int) -> Parameter { .int4(Int32(value)) }
     static func int4(orNull value: Int32?) -> Parameter { value.map(Parameter.int4) ?? .null }
     static func int8(orNull value: Int64?) -> Parameter { value.map(Parameter.int8) ?? .null }
     static func uuid(orNull uuid: UUID?) -> Parameter { uuid.map(Parameter.uuid) ?? .null }
     static func id<Kind>(_ id: Identifier<Kind>) -> Parameter { .uuid(id.uuid) }
     static func ids<Kind>(_ ids: [Identifier<Kind>]) -> Parameter { .uuids(ids.map(\.uuid)) }
     static func json(_ text: JSONText) -> Parameter { .json(text.utf8) }
+    static func bytes(orNull bytes: [UInt8]?) -> Parameter { bytes.map(Parameter.bytes) ?? .null }
+    static func bool(orNull value: Bool?) -> Parameter { value.map(Parameter.bool) ?? .null }
 }

@@ -9,11 +9,11 @@ extension Store {
         user: UserID, username: String, key: String, name: String, words: [String], passwordHash: String,
         session: NewSession
     ) async throws -> SignedIn {
-        let row = try await row(
-            Statement("account_register", "select * from account_register($1, $2, $3, $4, $5, $6, $7, $8, $9)"),
+        try await row(
+            "account_register",
             [.id(user), .text(username), .text(key), .text(name), .texts(words), .text(passwordHash)]
-                + session.parameters)
-        return try await decoded { SignedIn(user: try row.json(0), session: try row.json(1)) }
+                + session.parameters
+        ) { SignedIn(user: try $0.json(0), session: try $0.json(1)) }
     }
 
     /// Signs in the user of a token of the host app, with the token's profile. Creates the account at the first use, with
@@ -23,24 +23,21 @@ extension Store {
         session: NewSession
     ) async throws -> SignedIn {
         let words = name?.directoryWords(with: nil) ?? nameOrElse.words
-        let row = try await row(
-            Statement("account_delegate", "select * from account_delegate($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"),
+        return try await row(
+            "account_delegate",
             [
                 .text(externalID.text), .id(user), .text(orNull: name?.text), .text(nameOrElse), .texts(words),
                 .text(orNull: picture?.text),
-            ] + session.parameters + [.int4(Int32(session.accountCountMax))])
-        return try await decoded { try row.signedIn() }
+            ] + session.parameters + [.int(session.accountCountMax)]
+        ) { try $0.signedIn() }
     }
 
     package func account(_ user: UserID) async throws -> JSONText {
-        try await reads.json(Statement("account_get", "select account_get($1)"), [.id(user)])
+        try await reads.json("account_get", [.id(user)])
     }
 
     /// `changes` is an object of the members to change; `words` the directory's words for the new name, if it has one.
     package func updateAccount(_ user: UserID, changes: JSONText, words: [String]) async throws -> JSONText {
-        try await json(
-            Statement("account_update", "select account_update($1, $2, $3)"),
-            [.id(user), .json(changes), .texts(words)])
+        try await json("account_update", [.id(user), .json(changes), .texts(words)])
     }
-
 }

@@ -6,7 +6,6 @@ extension Store {
     /// Publishes a part of what is left of a change: of a profile, or of a thread that many people are invited to.
     /// Returns false when nothing was left.
     package func continueAnnouncement() async throws -> Bool {
-        let row = try await row(Statement("announcement_continue", "select announcement_continue()"), [])
-        return try await decoded { try row.bool(0) }
+        try await value("announcement_continue", []) { try $0.bool(0) }
     }
 }

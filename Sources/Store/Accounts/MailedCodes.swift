@@ -37,12 +37,11 @@ extension Store {
     /// nothing about it.
     package func askForCode(_ email: EmailAddress, registration: MailedRegistration?) async throws {
         let name = registration?.name
-        _ = try await rows(
-            Statement("mail_ask", "select mail_ask($1, $2, $3, $4, $5, $6)"),
+        try await call(
+            "mail_ask",
             [
                 .id(MailID.make()), .text(email.text), .text(email.key), .text(orNull: name?.text),
-                name.map { .texts($0.directoryWords(with: nil)) } ?? .null,
-                .text(orNull: registration?.device?.text),
+                name.map { .texts($0.directoryWords(with: nil)) } ?? .null, .text(orNull: registration?.device?.text),
             ])
     }
 
@@ -51,9 +50,7 @@ extension Store {
 
     /// Returns the hashes of an address's valid codes, at most `codeCountMax`. Counts as an attempt.
     package func tryCode(_ email: EmailAddress) async throws -> [String] {
-        let row = try await row(
-            Statement("mail_code_attempt", "select mail_code_attempt($1)"), [.text(email.key)])
-        return try await decoded { try row.texts(0) }
+        try await value("mail_code_attempt", [.text(email.key)]) { try $0.texts(0) }
     }
 
     /// Signs in by the code with this hash; nil if the code is no longer valid.
@@ -61,11 +58,10 @@ extension Store {
     package func useCode(
         _ email: EmailAddress, hash: String, user: UserID, session: NewSession
     ) async throws -> SignedIn? {
-        let rows = try await rows(
-            Statement("mail_code_use", "select * from mail_code_use($1, $2, $3, $4, $5, $6, $7)"),
-            [.text(email.key), .text(hash), .id(user)] + session.parameters
-                + [.int4(Int32(session.accountCountMax))])
-        return try await decoded { try rows.first?.signedIn() }
+        try await firstRow(
+            "mail_code_use",
+            [.text(email.key), .text(hash), .id(user)] + session.parameters + [.int(session.accountCountMax)]
+        ) { try $0.signedIn() }
     }
 }
 
@@ -73,8 +69,7 @@ extension Store {
     /// Claims the next due mail; nil when none is due.
     /// - Parameter leaseSeconds: for how long no other node claims it.
     package func claimMail(leaseSeconds: Int) async throws -> MailClaim? {
-        let rows = try await rows(
-            Statement("mail_claim", "select * from mail_claim($1)"), [.int4(Int32(leaseSeconds))])
+        let rows = try await rows("mail_claim", [.int(leaseSeconds)])
         return try await decoded {
             guard let row = rows.first else { return nil }
             switch try row.text(0) {
@@ -92,27 +87,26 @@ extension Store {
     /// Makes a code valid for a mail's address, by its hash, and renews the lease.
     /// - Returns: false if the mail must not be sent.
     package func putCode(_ mail: ClaimedMail, hash: String, leaseSeconds: Int) async throws -> Bool {
-        let row = try await row(
-            Statement("mail_code_put", "select mail_code_put($1, $2, $3, $4, $5)"),
+        try await value(
+            "mail_code_put",
             [
-                .id(mail.id), .int4(Int32(mail.attempt)), .text(mail.address.text), .text(hash),
-                .int4(Int32(leaseSeconds)),
-            ])
-        return try await decoded { try row.bool(0) }
+                .id(mail.id), .int(mail.attempt), .text(mail.address.text), .text(hash),
+                .int(leaseSeconds),
+            ]
+        ) { try $0.bool(0) }
     }
 
     /// Records that a mail was sent, or will not be; or, with `again`, that it will be retried after that time. Returns
     /// whether it will be retried. The call runs to its end even if its task is cancelled.
     package func settleMail(_ mail: ClaimedMail, again: Duration?) async throws -> Bool {
-        let rows = try await changes.finished(
-            Statement("mail_settle", "select mail_settle($1, $2, $3)"),
-            [.id(mail.id), .int4(Int32(mail.attempt)), again.map { .int4(Int32($0 / .seconds(1))) } ?? .null])
-        return try await decoded { try rows.first?.bool(0) ?? false }
+        try await finishing.value(
+            "mail_settle",
+            [.id(mail.id), .int(mail.attempt), again.map { .int4(Int32($0 / .seconds(1))) } ?? .null]
+        ) { try $0.bool(0) }
     }
 
     /// Deletes addresses for which no code was requested lately. Returns how many.
     package func sweepMail(limit: Int) async throws -> Int {
-        let row = try await row(Statement("mail_sweep", "select mail_sweep($1)"), [.int4(Int32(limit))])
-        return try await decoded { Int(try row.int4(0)) }
+        try await value("mail_sweep", [.int(limit)]) { Int(try $0.int4(0)) }
     }
 }

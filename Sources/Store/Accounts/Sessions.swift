@@ -44,34 +44,27 @@ package struct FoundSession: Sendable {
 extension Store {
     /// Returns the session with this token digest; nil if there is none, or if it was not used for `idleDays`.
     package func findSession(digest: [UInt8], idleDays: Int) async throws -> FoundSession? {
-        let rows = try await log.rows(
-            Statement("session_find", "select * from session_find($1, $2)"), [.bytes(digest), .int4(Int32(idleDays))])
-        return try await decoded {
-            try rows.first.map {
-                FoundSession(
-                    identity: Identity(user: UserID(try $0.uuid(1)), session: SessionID(try $0.uuid(0))),
-                    position: Position(try $0.int8(2)))
-            }
+        try await log.firstRow("session_find", [.bytes(digest), .int(idleDays)]) {
+            FoundSession(
+                identity: Identity(user: UserID(try $0.uuid(1)), session: SessionID(try $0.uuid(0))),
+                position: Position(try $0.int8(2)))
         }
     }
 
     package func sessions(of user: UserID, _ request: PageRequest) async throws -> Page {
-        try await reads.page(
-            Statement("session_list", "select * from session_list($1, $2, $3, $4)"), [.id(user)], request)
+        try await reads.page("session_list", [.id(user)], request)
     }
 
     /// Signs a device out. Throws `session_not_found`.
     package func deleteSession(_ session: SessionID, of user: UserID) async throws {
-        _ = try await rows(
-            Statement("session_delete", "select session_delete($1, $2)"), [.id(user), .id(session)])
+        try await call("session_delete", [.id(user), .id(session)])
     }
 
     /// Signs out the user's other devices, at most `limit`, and returns them.
     package func deleteSessions(of user: UserID, but session: SessionID, limit: Int) async throws -> [SessionID] {
-        let row = try await row(
-            Statement("session_delete_others", "select session_delete_others($1, $2, $3)"),
-            [.id(user), .id(session), .int4(Int32(limit))])
-        return try await decoded { try row.uuids(0).map { SessionID($0) } }
+        try await value("session_delete_others", [.id(user), .id(session), .int(limit)]) { row in
+            try row.uuids(0).map { SessionID($0) }
+        }
     }
 
     /// Of the `limit` sessions after `session`, ends those that were not used for `idleDays`. Runs on every node.
@@ -79,16 +72,13 @@ extension Store {
     package func sweepSessions(
         after session: SessionID?, limit: Int, idleDays: Int
     ) async throws -> (next: SessionID?, endedCount: Int) {
-        let row = try await row(
-            Statement("session_sweep", "select * from session_sweep($1, $2, $3)"),
-            [.uuid(orNull: session?.uuid), .int4(Int32(limit)), .int4(Int32(idleDays))])
-        return try await decoded { (row.isNull(0) ? nil : SessionID(try row.uuid(0)), Int(try row.int4(1))) }
+        try await row("session_sweep", [.uuid(orNull: session?.uuid), .int(limit), .int(idleDays)]) {
+            ($0.isNull(0) ? nil : SessionID(try $0.uuid(0)), Int(try $0.int4(1)))
+        }
     }
 
     /// Records when sessions were last used, in microseconds since 1970.
     package func touchSessions(_ times: [SessionID: Int64]) async throws {
-        _ = try await rows(
-            Statement("session_touch", "select session_touch($1, $2)"),
-            [.ids(Array(times.keys)), .timestamps(times.values.map { $0 })])
+        try await call("session_touch", [.ids(Array(times.keys)), .timestamps(times.values.map { $0 })])
     }
 }

@@ -17,14 +17,9 @@ extension Store {
     package func beginSignIn(
         name: [UInt8]?, waitMaxS: Int, buckets: [SharedBucket]
     ) async throws -> (bucket: SharedBucket?, waitMs: Int)? {
-        let rows = try await rows(
-            Statement("sign_in_begin", "select * from sign_in_begin($1, $2, $3, $4, $5)"),
-            [name.map(Parameter.bytes) ?? .null, .int4(Int32(waitMaxS))] + buckets.parameters)
-        return try await decoded {
-            try rows.first.map {
-                let number = Int(try $0.int4(0))
-                return (number == 0 ? nil : buckets[number - 1], Int(try $0.int4(1)))
-            }
+        try await firstRow("sign_in_begin", [.bytes(orNull: name), .int(waitMaxS)] + buckets.parameters) {
+            let number = Int(try $0.int4(0))
+            return (number == 0 ? nil : buckets[number - 1], Int(try $0.int4(1)))
         }
     }
 
@@ -32,17 +27,16 @@ extension Store {
     package func endSignIn(
         name: [UInt8]?, _ outcome: SignInOutcome, giveBack buckets: [SharedBucket]
     ) async throws {
-        _ = try await rows(
-            Statement("sign_in_end", "select sign_in_end($1, $2, $3, $4)"),
+        try await call(
+            "sign_in_end",
             [
-                name.map(Parameter.bytes) ?? .null, .text(outcome.rawValue), .bytesArray(buckets.map(\.key)),
+                .bytes(orNull: name), .text(outcome.rawValue), .bytesArray(buckets.map(\.key)),
                 .int4s(buckets.map { Int32($0.limit.stepMs) }),
             ])
     }
 
     /// Deletes names that were not tried for a day, at most `limit`. Returns how many.
     package func sweepSignIns(limit: Int) async throws -> Int {
-        let row = try await row(Statement("sign_in_sweep", "select sign_in_sweep($1)"), [.int4(Int32(limit))])
-        return try await decoded { Int(try row.int4(0)) }
+        try await value("sign_in_sweep", [.int(limit)]) { Int(try $0.int4(0)) }
     }
 }

@@ -15,24 +15,18 @@ extension Store {
     /// Deletes attachments without a use whose time is over (last use gone: at once), at most `limit`, 64 chunks a
     /// call. Keys of the object store are written to the garbage list. Returns the number looked at; 0: nothing is due.
     package func sweepAttachments(limit: Int) async throws -> Int {
-        let row = try await fileWrites.row(
-            Statement("attachment_sweep", "select attachment_sweep($1)"), [.int4(Int32(limit))])
-        return try await decoded { Int(try row.int4(0)) }
+        try await fileWrites.value("attachment_sweep", [.int(limit)]) { Int(try $0.int4(0)) }
     }
 
     /// Keys to delete from the object store, whose retry time has come. Each is claimed for `leaseSeconds`, and for
     /// twice as long at each further try, up to 5 minutes.
     package func claimGarbage(limit: Int, leaseSeconds: Int) async throws -> [String] {
-        let rows = try await rows(
-            Statement("attachment_garbage_claim", "select * from attachment_garbage_claim($1, $2)"),
-            [.int4(Int32(limit)), .int4(Int32(leaseSeconds))])
-        return try await decoded { try rows.map { try $0.text(0) } }
+        try await rows("attachment_garbage_claim", [.int(limit), .int(leaseSeconds)]) { try $0.text(0) }
     }
 
     /// The keys are gone from the object store.
     package func forgetGarbage(_ keys: [String]) async throws {
-        _ = try await rows(
-            Statement("attachment_garbage_forget", "select attachment_garbage_forget($1)"), [.texts(keys)])
+        try await call("attachment_garbage_forget", [.texts(keys)])
     }
 
     /// Claims ready attachments that are not in `place` (true: object store) yet. Before it returns, the keys are in
@@ -42,9 +36,7 @@ extension Store {
     /// default), so that movers in opposite directions never fight. Skips an attachment with a key in the garbage list:
     /// a delayed DELETE of an earlier try would delete what this claim's PUT writes.
     package func claimMoves(toObjectStore: Bool, limit: Int, leaseSeconds: Int) async throws -> [AttachmentMove] {
-        let rows = try await rows(
-            Statement("attachment_move_claim", "select * from attachment_move_claim($1, $2, $3)"),
-            [.bool(toObjectStore), .int4(Int32(limit)), .int4(Int32(leaseSeconds))])
+        let rows = try await rows("attachment_move_claim", [.bool(toObjectStore), .int(limit), .int(leaseSeconds)])
         return try await decoded { try Self.moves(rows) }
     }
 
@@ -64,26 +56,26 @@ extension Store {
     /// Extends the lease of a move, and the retry time of its keys with it. Returns false if the lease has ended or the
     /// attachment was deleted.
     package func extendMove(_ move: AttachmentMove, leaseSeconds: Int) async throws -> Bool {
-        let row = try await row(
-            Statement("attachment_move_extend", "select attachment_move_extend($1, $2, $3, $4)"),
+        try await value(
+            "attachment_move_extend",
             [
                 .id(move.attachment), .int8(move.claim), .int2s(move.variants.map { $0.variant.rawValue }),
-                .int4(Int32(leaseSeconds)),
-            ])
-        return try await decoded { try row.bool(0) }
+                .int(leaseSeconds),
+            ]
+        ) { try $0.bool(0) }
     }
 
     /// Counts ready attachments that are not in a place, and were created before a time in seconds since 1970.
     package func moveBacklog(toObjectStore: Bool, createdBefore time: Int) async throws -> Int {
-        let row = try await reads.row(
-            Statement("attachment_move_backlog", "select attachment_move_backlog($1, to_timestamp($2::bigint))"),
-            [.bool(toObjectStore), .int8(Int64(time))])
-        return try await decoded { Int(try row.int8(0)) }
+        try await reads.value(
+            "attachment_move_backlog",
+            [.bool(toObjectStore), .timestamp(microsSince1970: Int64(time) * 1_000_000)]
+        ) { Int(try $0.int8(0)) }
     }
 
     /// Sets the place where all attachments belong.
     package func setAttachmentPlace(toObjectStore: Bool) async throws {
-        _ = try await rows(Statement("attachment_place_put", "select attachment_place_put($1)"), [.bool(toObjectStore)])
+        try await call("attachment_place_put", [.bool(toObjectStore)])
     }
 
     /// To the object store: in one transaction the row is turned, chunks are deleted, keys leave the garbage list. To
@@ -91,13 +83,13 @@ extension Store {
     /// retry time one minute later, so that downloads under way end. Returns false if the attachment was deleted,
     /// changed or claimed again meanwhile.
     package func finishMove(_ move: AttachmentMove, toObjectStore: Bool) async throws -> Bool {
-        let row = try await fileWrites.row(
-            Statement("attachment_move_end", "select attachment_move_end($1, $2, $3, $4)"),
+        try await fileWrites.value(
+            "attachment_move_end",
             [
                 .id(move.attachment), .int8(move.claim), .int2s(move.variants.map { $0.variant.rawValue }),
                 .bool(toObjectStore),
-            ])
-        return try await decoded { try row.bool(0) }
+            ]
+        ) { try $0.bool(0) }
     }
 
     /// Writes a chunk of a file that moves back to PostgreSQL. Chunk 0 deletes what an earlier claim left of that
@@ -110,7 +102,6 @@ extension Store {
 
     /// Counts of attachments with bytes in PostgreSQL and in the object store, and the garbage list's length.
     package func attachmentPlaces() async throws -> (here: Int, moved: Int, garbage: Int) {
-        let row = try await reads.row(Statement("attachment_places", "select * from attachment_places()"), [])
-        return try await decoded { (Int(try row.int8(0)), Int(try row.int8(1)), Int(try row.int8(2))) }
+        try await reads.row("attachment_places", []) { (Int(try $0.int8(0)), Int(try $0.int8(1)), Int(try $0.int8(2))) }
     }
 }

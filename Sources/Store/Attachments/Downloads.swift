@@ -36,10 +36,7 @@ extension Store {
             case .user(let user): (.id(user), .null)
             case .session(let session): (.null, .id(session))
             }
-        let row = try await reads.row(
-            Statement("attachment_open", "select * from attachment_open($1, $2, $3, $4)"),
-            [.id(id), .int2(variant.rawValue), user, session])
-        return try await decoded {
+        return try await reads.row("attachment_open", [.id(id), .int2(variant.rawValue), user, session]) { row in
             StoredFile(
                 attachment: id, variant: variant, mediaType: try row.text(0), byteCount: Int(try row.int8(1)),
                 digest: try row.bytes(2), name: try row.text(3), isTransient: try row.bool(4),
@@ -49,22 +46,19 @@ extension Store {
 
     /// Returns a chunk; nil if it was deleted or moved to the object store meanwhile.
     package func chunk(_ number: Int, of variant: AttachmentVariant, _ id: AttachmentID) async throws -> [UInt8]? {
-        let row = try await fileReads.row(
-            Statement("attachment_chunk", "select attachment_chunk($1, $2, $3)"),
-            [.id(id), .int2(variant.rawValue), .int4(Int32(number))])
-        return try await decoded { try row.bytesOrNull(0) }
+        try await fileReads.value("attachment_chunk", [.id(id), .int2(variant.rawValue), .int(number)]) {
+            try $0.bytesOrNull(0)
+        }
     }
 
     /// Returns the `attachment` object of the contract.
     package func attachment(_ id: AttachmentID, for user: UserID) async throws -> JSONText {
-        try await reads.json(Statement("attachment_get", "select attachment_get($1, $2)"), [.id(id), .id(user)])
+        try await reads.json("attachment_get", [.id(id), .id(user)])
     }
 
     /// Records that a device has the whole file, if a message waits for that. Throws 404.
     package func receivedAttachment(_ id: AttachmentID, by identity: Identity) async throws {
-        _ = try await rows(
-            Statement("attachment_receive", "select attachment_receive($1, $2, $3)"),
-            [.id(id), .id(identity.user), .id(identity.session)])
+        try await call("attachment_receive", [.id(id), .id(identity.user), .id(identity.session)])
     }
 
     /// The owner's own thumbnail, at most `AttachmentSizes.thumbnailByteCountMax` bytes, already checked and cleaned.
@@ -73,7 +67,7 @@ extension Store {
         _ bytes: [UInt8], _ thumbnail: StoredVariant, of id: AttachmentID, owner: UserID, rules: UploadRules
     ) async throws -> JSONText {
         try await json(
-            Statement("attachment_put_thumbnail", "select attachment_put_thumbnail($1, $2, $3, $4, $5, $6)"),
+            "attachment_put_thumbnail",
             [
                 .id(id), .id(owner), .bytes(bytes), .text(thumbnail.mediaType), .bytes(thumbnail.digest),
                 .int8(Int64(rules.quotaByteCount)),
@@ -82,6 +76,6 @@ extension Store {
 
     /// Gives up an upload or an unused attachment. Throws 404; 409 `attachment_in_use`.
     package func deleteAttachment(_ id: AttachmentID, owner: UserID) async throws {
-        _ = try await rows(Statement("attachment_delete", "select attachment_delete($1, $2)"), [.id(id), .id(owner)])
+        try await call("attachment_delete", [.id(id), .id(owner)])
     }
 }

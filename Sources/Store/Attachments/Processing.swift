@@ -63,27 +63,19 @@ extension Store {
     }
 
     private func claimAttachments(_ id: AttachmentID?, limit: Int, leaseSeconds: Int) async throws -> [AttachmentJob] {
-        let rows = try await rows(
-            Statement("attachment_claim", "select * from attachment_claim($1, $2, $3)"),
-            [.uuid(orNull: id?.uuid), .int4(Int32(limit)), .int4(Int32(leaseSeconds))])
-        return try await decoded {
-            try rows.map {
-                AttachmentJob(
-                    attachment: AttachmentID(try $0.uuid(0)), claim: try $0.int8(1), byteCount: Int(try $0.int8(2)),
-                    declaredType: try $0.textOrNull(3), attempt: Int(try $0.int2(4)), isHashed: try $0.bool(5),
-                    owner: UserID(try $0.uuid(6)))
-            }
+        try await rows("attachment_claim", [.uuid(orNull: id?.uuid), .int(limit), .int(leaseSeconds)]) {
+            AttachmentJob(
+                attachment: AttachmentID(try $0.uuid(0)), claim: try $0.int8(1), byteCount: Int(try $0.int8(2)),
+                declaredType: try $0.textOrNull(3), attempt: Int(try $0.int2(4)), isHashed: try $0.bool(5),
+                owner: UserID(try $0.uuid(6)))
         }
     }
 
     /// Extends the lease, and stores the digest of the uploaded bytes if it is known.
     package func extendClaim(_ job: AttachmentJob, leaseSeconds: Int, uploadedDigest: [UInt8]?) async throws {
-        _ = try await rows(
-            Statement("attachment_extend", "select attachment_extend($1, $2, $3, $4)"),
-            [
-                .id(job.attachment), .int8(job.claim), .int4(Int32(leaseSeconds)),
-                uploadedDigest.map(Parameter.bytes) ?? .null,
-            ])
+        try await call(
+            "attachment_extend",
+            [.id(job.attachment), .int8(job.claim), .int(leaseSeconds), .bytes(orNull: uploadedDigest)])
     }
 
     /// Writes chunk `number` of a variant; all but the last have `AttachmentSizes.chunkByteCount` bytes. Chunk 0
@@ -98,25 +90,23 @@ extension Store {
         _ bytes: [UInt8], _ number: Int, of variant: AttachmentVariant, _ id: AttachmentID, claim: Int64,
         state: AttachmentState
     ) async throws {
-        _ = try await fileWrites.rows(
-            Statement("attachment_put_chunk", "select attachment_put_chunk($1, $2, $3, $4, $5, $6)"),
+        try await fileWrites.call(
+            "attachment_put_chunk",
             [
-                .id(id), .int8(claim), .int4(Int32(state.rawValue)), .int2(variant.rawValue), .int4(Int32(number)),
+                .id(id), .int8(claim), .int4(Int32(state.rawValue)), .int2(variant.rawValue), .int(number),
                 .bytes(bytes),
             ])
     }
 
     /// State `ready`. In one transaction: the cleaned chunks replace the original's, and the thumbnail counts.
     package func finishAttachment(_ job: AttachmentJob, _ result: CheckedAttachment) async throws {
-        _ = try await fileWrites.rows(
-            Statement(
-                "attachment_ready",
-                "select attachment_ready($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"),
+        try await fileWrites.call(
+            "attachment_ready",
             [
                 .id(job.attachment), .int8(job.claim), .bytes(result.uploadedDigest), .text(result.served.mediaType),
                 .int8(Int64(result.served.byteCount)), .bytes(result.served.digest), .bool(result.usesCleaned),
                 .int4(orNull: result.width.map { Int32($0) }), .int4(orNull: result.height.map { Int32($0) }),
-                result.thumbhash.map(Parameter.bytes) ?? .null, .text(orNull: result.thumbnail?.mediaType),
+                .bytes(orNull: result.thumbhash), .text(orNull: result.thumbnail?.mediaType),
                 .int4(orNull: result.thumbnail.map { Int32($0.byteCount) }),
                 result.thumbnail.map { .bytes($0.digest) } ?? .null,
             ])
@@ -124,15 +114,11 @@ extension Store {
 
     /// State `refused`: the bytes are deleted, and the audit log gets a row.
     package func refuseAttachment(_ job: AttachmentJob, reason: String) async throws {
-        _ = try await fileWrites.rows(
-            Statement("attachment_reject", "select attachment_reject($1, $2, $3)"),
-            [.id(job.attachment), .int8(job.claim), .text(reason)])
+        try await fileWrites.call("attachment_reject", [.id(job.attachment), .int8(job.claim), .text(reason)])
     }
 
     /// Ends the claim; the attachment can be claimed again after `seconds`, as at the first attempt.
     package func postponeAttachment(_ job: AttachmentJob, seconds: Int) async throws {
-        _ = try await rows(
-            Statement("attachment_postpone", "select attachment_postpone($1, $2, $3)"),
-            [.id(job.attachment), .int8(job.claim), .int4(Int32(seconds))])
+        try await call("attachment_postpone", [.id(job.attachment), .int8(job.claim), .int(seconds)])
     }
 }

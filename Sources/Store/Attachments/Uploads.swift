@@ -61,10 +61,10 @@ extension Store {
     package func beginUpload(
         _ id: AttachmentID, owner: UserID, name: String, declaredType: String?, length: Int?, rules: UploadRules
     ) async throws -> UploadStart {
-        let row = try await row(
-            Statement("attachment_begin", "select * from attachment_begin($1, $2, $3, $4, $5, $6, $7, $8, $9)"),
-            [.id(id), .id(owner), .text(name), .text(orNull: declaredType), .int8(orNull: length)] + rules.parameters)
-        return try await decoded {
+        try await row(
+            "attachment_begin",
+            [.id(id), .id(owner), .text(name), .text(orNull: declaredType), .int8(orNull: length)] + rules.parameters
+        ) { row in
             guard let number = try row.int8OrNull(0) else {
                 return .complete(byteCount: Int(try row.int8(3)), digest: try row.bytesOrNull(4))
             }
@@ -80,10 +80,9 @@ extension Store {
     package func resumeUpload(
         _ id: AttachmentID, owner: UserID, offset: Int, length: Int?, rules: UploadRules
     ) async throws -> UploadResumption {
-        let row = try await row(
-            Statement("attachment_resume", "select * from attachment_resume($1, $2, $3, $4, $5, $6, $7, $8)"),
-            [.id(id), .id(owner), .int8(Int64(offset)), .int8(orNull: length)] + rules.parameters)
-        return try await decoded {
+        try await row(
+            "attachment_resume", [.id(id), .id(owner), .int8(Int64(offset)), .int8(orNull: length)] + rules.parameters
+        ) { row in
             guard try row.int2(1) == AttachmentState.receiving.rawValue else { return .complete }
             guard let number = try row.int8OrNull(0) else { return .offsetMismatch(Int(try row.int8(2))) }
             return .receiving(
@@ -95,9 +94,7 @@ extension Store {
 
     /// Returns the offset, durable. It may still grow while a broken request stores what it has sent. Throws 404.
     package func uploadProgress(_ id: AttachmentID, owner: UserID) async throws -> UploadProgress {
-        let row = try await row(
-            Statement("attachment_progress", "select * from attachment_progress($1, $2)"), [.id(id), .id(owner)])
-        return try await decoded {
+        try await row("attachment_progress", [.id(id), .id(owner)]) { row in
             UploadProgress(
                 offset: Int(try row.int8(0)), length: try row.int8OrNull(1).map { Int($0) },
                 isComplete: try row.bool(2))
@@ -107,36 +104,30 @@ extension Store {
     /// Appends bytes that end at the latest at the next multiple of `AttachmentSizes.chunkByteCount`. Moves
     /// `claim.offset`. Without `isDurable` the commit does not wait for the disk; a later durable one covers it.
     package func append(_ bytes: [UInt8], to claim: inout UploadClaim, isDurable: Bool) async throws {
-        _ = try await fileWrites.rows(
-            Statement("attachment_append", "select attachment_append($1, $2, $3, $4, $5)"),
-            [
-                .id(claim.attachment), .int8(claim.number), .int8(Int64(claim.offset)), .bytes(bytes), .bool(isDurable),
-            ])
+        try await fileWrites.call(
+            "attachment_append",
+            [.id(claim.attachment), .int8(claim.number), .int8(Int64(claim.offset)), .bytes(bytes), .bool(isDurable)])
         claim.offset += bytes.count
     }
 
     /// Takes back what a refused request has appended. Nil as `offset`: the request began the upload, which is deleted.
     /// Does nothing if the claim has ended.
     package func undoUpload(_ claim: UploadClaim, to offset: Int?) async throws {
-        _ = try await rows(
-            Statement("attachment_undo", "select attachment_undo($1, $2, $3)"),
-            [.id(claim.attachment), .int8(claim.number), .int8(orNull: offset)])
+        try await call("attachment_undo", [.id(claim.attachment), .int8(claim.number), .int8(orNull: offset)])
     }
 
     /// Makes what was appended durable. For a request that ends without a last piece.
     package func flushUpload(_ claim: UploadClaim) async throws {
-        _ = try await fileWrites.rows(
-            Statement("attachment_flush", "select attachment_flush($1, $2)"),
-            [.id(claim.attachment), .int8(claim.number)])
+        try await fileWrites.call("attachment_flush", [.id(claim.attachment), .int8(claim.number)])
     }
 
     /// Marks the upload as complete: state `checking`. Checks the declared length (422) and the quota (403; then the
     /// upload is deleted). The caller claims it next (`claimAttachment`).
     package func finishUpload(_ claim: UploadClaim, rules: UploadRules) async throws {
-        let row = try await row(
-            Statement("attachment_finish", "select attachment_finish($1, $2, $3, $4, $5)"),
-            [.id(claim.attachment), .int8(claim.number)] + rules.parameters.dropLast())
-        guard try await decoded({ try row.bool(0) }) else {
+        let isFinished = try await value(
+            "attachment_finish", [.id(claim.attachment), .int8(claim.number)] + rules.parameters.dropLast()
+        ) { try $0.bool(0) }
+        guard isFinished else {
             throw Problem(
                 .quotaExceeded,
                 "Your attachments may have \(rules.quotaByteCount) bytes together. The upload was deleted.")

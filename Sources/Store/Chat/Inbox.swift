@@ -13,13 +13,13 @@ package struct InboxPage: Sendable {
 
 extension Store {
     package func inbox(for user: UserID, unreadOnly: Bool, _ request: PageRequest) async throws -> InboxPage {
-        let row = try await reads.row(
-            Statement("inbox", "select * from inbox($1, $2, $3, $4, $5)"),
+        try await reads.row(
+            "inbox",
             [
-                .id(user), .int4(Int32(request.limit)), .bool(unreadOnly), .int8(orNull: request.after?.boundedRank),
+                .id(user), .int(request.limit), .bool(unreadOnly), .int8(orNull: request.after?.boundedRank),
                 .uuid(orNull: request.after?.id),
-            ])
-        return try await decoded {
+            ]
+        ) { row in
             var next: PageKey?
             if let rank = try row.int8OrNull(4), let id = try row.uuidOrNull(5) { next = PageKey(rank: rank, id: id) }
             return InboxPage(

@@ -23,13 +23,13 @@ extension Store {
         _ done: @escaping BatchDone
     ) {
         begin(
-            Statement(
-                "message_append", "select * from message_append($1, $2, $3, $4, $5, $6, $7, $8, $9, null, $10, $11)"),
+            "message_append",
             [
                 .ids(batch.map { $0.id }), .ids(batch.map { $0.thread }), .ids(batch.map { $0.sender }),
                 .texts(batch.map { $0.type }), .jsons(batch.map { $0.payload.utf8 }),
                 .uuids(batch.map { $0.replyTo?.uuid }),
                 .texts(batch.map { Self.arrayLiteral($0.mentions) }), .int8s(known.map { $0?.value }), .text(node),
+                .null,
                 // Nearly all batches need neither array, so they send null.
                 batch.contains { $0.expires != nil } ? .int4s(batch.map { $0.expires?.seconds }) : .null,
                 batch.contains { !$0.attachments.isEmpty }
@@ -93,8 +93,7 @@ extension Store {
 
 extension Store {
     package func message(_ message: MessageID, in thread: ThreadID, for user: UserID) async throws -> JSONText {
-        try await reads.json(
-            Statement("message_get", "select message_get($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
+        try await reads.json("message_get", [.id(user), .id(thread), .id(message)])
     }
 
     /// Returns a page of the history, `{messages, head, end}`.
@@ -102,34 +101,28 @@ extension Store {
         in thread: ThreadID, for user: UserID, before: HistoryBound?, after: HistoryBound?, limit: Int
     ) async throws -> JSONText {
         try await reads.json(
-            Statement(
-                "message_page",
-                "select message_page($1, $2, $3, $4, $5::timestamptz, $6, $7, $8::timestamptz, $9)"),
-            [.id(user), .id(thread)] + before.parameters + after.parameters + [.int4(Int32(limit))])
+            "message_page", [.id(user), .id(thread)] + before.parameters + after.parameters + [.int(limit)])
     }
 
     /// Withdraws a message for everyone. Returns how many members the thread has.
     @discardableResult
     package func deleteMessage(_ message: MessageID, in thread: ThreadID, by user: UserID) async throws -> Int {
-        let row = try await row(
-            Statement("message_delete", "select message_delete($1, $2, $3), \(Self.memberCount)"),
-            [.id(user), .id(thread), .id(message)])
-        return try await decoded { Int(try row.int4(1)) }
+        try await row(
+            ValueFunction(name: "message_delete", with: Self.memberCount),
+            [.id(user), .id(thread), .id(message)]
+        ) { Int(try $0.int4(1)) }
     }
 
     /// Withdraws a message for one member alone.
     package func hideMessage(_ message: MessageID, in thread: ThreadID, from user: UserID) async throws {
-        _ = try await rows(
-            Statement("message_hide", "select message_hide($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
+        try await call("message_hide", [.id(user), .id(thread), .id(message)])
     }
 
     /// Returns the type of a message that `user` may edit.
     package func editableType(
         of message: MessageID, in thread: ThreadID, by user: UserID
     ) async throws -> MessageType {
-        let row = try await row(
-            Statement("message_type", "select message_type($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
-        let text = try await decoded { try row.text(0) }
+        let text = try await value("message_type", [.id(user), .id(thread), .id(message)]) { try $0.text(0) }
         do {
             return try MessageType(text: text)
         } catch {
@@ -141,10 +134,10 @@ extension Store {
     package func editMessage(
         _ message: MessageID, in thread: ThreadID, by user: UserID, payload: MessagePayload
     ) async throws -> (message: JSONText, memberCount: Int) {
-        let row = try await row(
-            Statement("message_edit", "select message_edit($1, $2, $3, $4, $5), \(Self.memberCount)"),
-            [.id(user), .id(thread), .id(message), .json(payload.text.utf8), .ids(payload.attachments)])
-        return try await decoded { (try row.json(0), Int(try row.int4(1))) }
+        try await row(
+            ValueFunction(name: "message_edit", with: Self.memberCount),
+            [.id(user), .id(thread), .id(message), .json(payload.text.utf8), .ids(payload.attachments)]
+        ) { (try $0.json(0), Int(try $0.int4(1))) }
     }
 }
 

@@ -8,12 +8,12 @@ extension Store {
     package func putReaction(
         _ emoji: Emoji, to message: MessageID, in thread: ThreadID, by user: UserID
     ) async throws -> Int {
-        let row = try await row(
-            Statement("reaction_put", "select reaction_put($1, $2, $3, $4, $5), \(Self.memberCount)"),
+        try await row(
+            ValueFunction(name: "reaction_put", with: Self.memberCount),
             [
-                .id(user), .id(thread), .id(message), .text(emoji.text), .int4(Int32(Emoji.countMaxPerMessage)),
-            ])
-        return try await decoded { Int(try row.int4(1)) }
+                .id(user), .id(thread), .id(message), .text(emoji.text), .int(Emoji.countMaxPerMessage),
+            ]
+        ) { Int(try $0.int4(1)) }
     }
 
     /// Removes a reaction, if it is there. Returns how many members the thread has.
@@ -21,9 +21,9 @@ extension Store {
     package func deleteReaction(
         _ emoji: Emoji, to message: MessageID, in thread: ThreadID, by user: UserID
     ) async throws -> Int {
-        let row = try await row(
-            Statement("reaction_delete", "select reaction_delete($1, $2, $3, $4), \(Self.memberCount)"),
-            [.id(user), .id(thread), .id(message), .text(emoji.text)])
-        return try await decoded { Int(try row.int4(1)) }
+        try await row(
+            ValueFunction(name: "reaction_delete", with: Self.memberCount),
+            [.id(user), .id(thread), .id(message), .text(emoji.text)]
+        ) { Int(try $0.int4(1)) }
     }
 }

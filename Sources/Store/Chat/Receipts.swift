@@ -9,7 +9,7 @@ extension Store {
         _ batch: [ReceiptMove], by deadline: ContinuousClock.Instant? = nil, _ done: @escaping BatchDone
     ) {
         begin(
-            Statement("receipt_put", "select * from receipt_put($1, $2, $3, $4, $5)"),
+            "receipt_put",
             [
                 .ids(batch.map(\.user)), .ids(batch.map(\.thread)), .int8s(batch.map { $0.read?.value }),
                 .int8s(batch.map { $0.delivered?.value }), .uuids(batch.map { $0.session?.uuid }),
@@ -39,15 +39,13 @@ extension Store {
     /// Publishes the unpublished marks of these threads to their members, where that is due. Returns the threads where
     /// it is not. Nil: publishes marks that no node seems to publish.
     package func publishReceipts(in threads: [ThreadID]?) async throws -> [ThreadID] {
-        let rows = try await rows(
-            Statement("receipt_publish", "select * from receipt_publish($1)"), [threads.map { .ids($0) } ?? .null])
-        return try await decoded { try rows.map { ThreadID(try $0.uuid(0)) } }
+        try await rows("receipt_publish", [threads.map { .ids($0) } ?? .null]) { ThreadID(try $0.uuid(0)) }
     }
 
     /// Records what devices have received, a batch in one transaction.
     package func deliver(_ batch: [Delivery]) async throws {
-        _ = try await rows(
-            Statement("receipt_deliver", "select receipt_deliver($1, $2, $3, $4)"),
+        try await call(
+            "receipt_deliver",
             [
                 .ids(batch.map(\.user)), .uuids(batch.map { $0.thread?.uuid }),
                 .int8s(batch.map { Int64?($0.position.value) }), .uuids(batch.map { $0.session?.uuid }),
@@ -59,14 +57,11 @@ extension Store {
     package func receipts(
         of message: MessageID, in thread: ThreadID, for user: UserID, _ request: PageRequest
     ) async throws -> Page {
-        try await reads.page(
-            Statement("message_receipts", "select * from message_receipts($1, $2, $3, $4, $5, $6)"),
-            [.id(user), .id(thread), .id(message)], request)
+        try await reads.page("message_receipts", [.id(user), .id(thread), .id(message)], request)
     }
 
     /// Marks a thread unread from a message on, for this user alone. Throws `invalid` past the head.
     package func putUnread(from seq: Seq, in thread: ThreadID, by user: UserID) async throws {
-        _ = try await rows(
-            Statement("unread_put", "select unread_put($1, $2, $3)"), [.id(user), .id(thread), .int8(seq.value)])
+        try await call("unread_put", [.id(user), .id(thread), .int8(seq.value)])
     }
 }

@@ -10,10 +10,9 @@ extension Store {
     ///   - deliveredFirst: whether to look for delivered content first; a call does one of the two.
     /// - Returns: how much was due, at most `limit`; 0 when nothing is.
     package func sweepRetention(limit: Int, silentDays: Int, deliveredFirst: Bool) async throws -> Int {
-        let row = try await row(
-            Statement("retention_sweep", "select retention_sweep($1, $2, $3)"),
-            [.int4(Int32(limit)), .int4(Int32(silentDays)), .bool(deliveredFirst)])
-        return try await decoded { Int(try row.int4(0)) }
+        try await value("retention_sweep", [.int(limit), .int(silentDays), .bool(deliveredFirst)]) {
+            Int(try $0.int4(0))
+        }
     }
 
     /// Of the `limit` threads after `thread`, by id, clears the first one that has messages older than `maxS` of a part
@@ -22,9 +21,8 @@ extension Store {
     package func limitRetention(
         after thread: ThreadID?, limit: Int, maxS: Int
     ) async throws -> (next: ThreadID?, lookedCount: Int) {
-        let row = try await row(
-            Statement("retention_limit", "select * from retention_limit($1, $2, $3)"),
-            [.uuid(orNull: thread?.uuid), .int4(Int32(limit)), .int4(Int32(maxS))])
-        return try await decoded { (row.isNull(0) ? nil : ThreadID(try row.uuid(0)), Int(try row.int4(1))) }
+        try await row("retention_limit", [.uuid(orNull: thread?.uuid), .int(limit), .int(maxS)]) {
+            ($0.isNull(0) ? nil : ThreadID(try $0.uuid(0)), Int(try $0.int4(1)))
+        }
     }
 }

@@ -10,13 +10,13 @@ extension Store {
         _ query: String, in thread: ThreadID?, for user: UserID, _ request: PageRequest, timeoutMs: Int
     ) async throws -> Page {
         try await reads.page(
-            Statement("message_search", "select * from message_search($1, $2, $3, $4, $5, $6, $7)"),
-            [.id(user), .uuid(orNull: thread?.uuid), .text(query)], request, trailing: [.int4(Int32(timeoutMs))])
+            "message_search", [.id(user), .uuid(orNull: thread?.uuid), .text(query)], request,
+            trailing: [.int(timeoutMs)])
     }
 
     /// Sets the index's text search configuration. Throws 422 when the database has none of this name.
     package func configureSearch(_ configuration: String) async throws {
-        _ = try await rows(Statement("search_configure", "select search_configure($1)"), [.text(configuration)])
+        try await call("search_configure", [.text(configuration)])
     }
 
     /// Indexes the next part of what is missing: at most `limit` events or messages, ending after the one that brings
@@ -26,10 +26,7 @@ extension Store {
     package func indexMessages(
         limit: Int, wordCount: Int
     ) async throws -> (lookedCount: Int, position: Position)? {
-        let row = try await row(
-            Statement("search_index", "select * from search_index($1, $2)"),
-            [.int4(Int32(limit)), .int4(Int32(wordCount))])
-        return try await decoded {
+        try await row("search_index", [.int(limit), .int(wordCount)]) { row in
             if row.isNull(1) { return nil }
             return (Int(try row.int4(0)), Position(try row.int8(1)))
         }

@@ -15,21 +15,20 @@ package enum CatchUp: Sendable {
 extension Store {
     /// Returns the log's present point.
     package func now() async throws -> Cursor {
-        let row = try await reads.row(Statement("sync_start", "select * from sync_start()"), [])
-        return try await decoded { Cursor(epoch: try row.int4(1), position: Position(try row.int8(0))) }
+        try await reads.row("sync_start", []) { Cursor(epoch: try $0.int4(1), position: Position(try $0.int8(0))) }
     }
 
     /// Returns what `user` may see after a cursor, at most `limit` events and about `byteCountMax` bytes.
     package func catchUp(
         _ user: UserID, from cursor: Cursor, limit: Int, byteCountMax: Int
     ) async throws -> CatchUp {
-        let row = try await reads.row(
-            Statement("sync_read", "select * from sync_read($1, $2, $3, $4, $5)"),
+        try await reads.row(
+            "sync_read",
             [
-                .id(user), .int4(cursor.epoch), .int8(cursor.position.value), .int4(Int32(limit)),
-                .int4(Int32(byteCountMax)),
-            ])
-        return try await decoded {
+                .id(user), .int4(cursor.epoch), .int8(cursor.position.value), .int(limit),
+                .int(byteCountMax),
+            ]
+        ) { row in
             guard try row.text(0) == "ok" else { return .expired }
             var events: [(position: Position, body: JSONText)] = []
             if !row.isNull(3) {
@@ -48,11 +47,8 @@ extension Store {
     /// Returns, for a client whose cursor has expired, a new cursor and the threads that the client must load again,
     /// with their heads (a JSON array).
     package func restart(_ user: UserID, from cursor: Cursor) async throws -> (cursor: Cursor, threads: JSONText) {
-        let row = try await reads.row(
-            Statement("sync_restart", "select * from sync_restart($1, $2, $3)"),
-            [.id(user), .int4(cursor.epoch), .int8(cursor.position.value)])
-        return try await decoded {
-            (Cursor(epoch: try row.int4(1), position: Position(try row.int8(0))), try row.json(2))
+        try await reads.row("sync_restart", [.id(user), .int4(cursor.epoch), .int8(cursor.position.value)]) {
+            (Cursor(epoch: try $0.int4(1), position: Position(try $0.int8(0))), try $0.json(2))
         }
     }
 }

@@ -5,8 +5,6 @@ import Postgres
 extension Store {
     /// Changes the caller's settings of a thread; `changes` is an object of the members to change.
     package func updateSettings(of thread: ThreadID, for user: UserID, changes: JSONText) async throws -> JSONText {
-        try await json(
-            Statement("settings_update", "select settings_update($1, $2, $3)"),
-            [.id(user), .id(thread), .json(changes)])
+        try await json("settings_update", [.id(user), .id(thread), .json(changes)])
     }
 }

@@ -57,21 +57,20 @@ extension Store {
         after cursor: Cursor, types: Set<EventType>? = nil, limit: Int, byteCountMax: Int = Page.byteCountMax
     ) async throws -> Changes {
         let rows = try await reads.rows(
-            Statement("changes_read", "select * from changes_read($1, $2, $3, $4, $5)"),
+            "changes_read",
             [
                 .int4(cursor.epoch), .int8(cursor.position.value),
-                types.map { .texts($0.map(\.rawValue).sorted()) } ?? .null, .int4(Int32(limit)),
-                .int4(Int32(byteCountMax)),
+                types.map { .texts($0.map(\.rawValue).sorted()) } ?? .null, .int(limit),
+                .int(byteCountMax),
             ])
         return try await decoded { try Changes(rows) }
     }
 
     /// Returns from where a reader gets all kept events of an instant or later.
     package func changes(since time: Timestamp) async throws -> Cursor {
-        let row = try await reads.row(
-            Statement("change_since", "select * from change_since($1)"),
-            [.timestamp(microsSince1970: time.microsSince1970)])
-        return try await decoded { Cursor(epoch: try row.int4(0), position: Position(try row.int8(1))) }
+        try await reads.row("change_since", [.timestamp(microsSince1970: time.microsSince1970)]) {
+            Cursor(epoch: try $0.int4(0), position: Position(try $0.int8(1)))
+        }
     }
 }
 

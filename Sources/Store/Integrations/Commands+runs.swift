@@ -42,10 +42,10 @@ extension Store {
         limit: Int, runningMax: Int = CommandLimits.runningCountMax, waitingMax: Int = CommandLimits.waitingCountMax,
         leaseSeconds: Int = CommandLimits.leaseSeconds
     ) async throws -> [CommandRun] {
-        let rows = try await changes.finished(
-            Statement("command_step", "select * from command_step($1, $2, $3, $4)"),
-            [.int4(Int32(limit)), .int4(Int32(runningMax)), .int4(Int32(waitingMax)), .int4(Int32(leaseSeconds))])
-        return try await decoded { try rows.map { try CommandRun($0) } }
+        try await finishing.rows(
+            "command_step",
+            [.int(limit), .int(runningMax), .int(waitingMax), .int(leaseSeconds)]
+        ) { try CommandRun($0) }
     }
 
     /// Ends a run. A reply is posted in the same transaction. Returns whether the claim lasted; otherwise nothing was
@@ -58,22 +58,21 @@ extension Store {
     package func settleCommandRun(
         _ key: CommandRunKey, reply: MessageID, payload: JSONText?, goneURL: String? = nil
     ) async throws -> Bool {
-        let rows = try await changes.finished(
-            Statement("command_settle", "select command_settle($1, $2, $3, $4, $5, $6, $7, $8)"),
+        try await finishing.value(
+            "command_settle",
             key.parameters + [
                 .id(reply), payload.map(Parameter.json) ?? .null, .bool(goneURL != nil), .text(orNull: goneURL),
-            ])
-        return try await decoded { try rows.first?.bool(0) ?? false }
+            ]
+        ) { try $0.bool(0) }
     }
 
     /// Makes a run due again after a wait. Returns whether the claim lasted.
     ///
     /// - Parameter isTried: whether a try has failed; otherwise the node sent nothing.
     package func putOffCommandRun(_ key: CommandRunKey, waitMs: Int, isTried: Bool) async throws -> Bool {
-        let rows = try await changes.finished(
-            Statement("command_put_off", "select command_put_off($1, $2, $3, $4, $5, $6)"),
-            key.parameters + [.int4(Int32(waitMs)), .bool(isTried)])
-        return try await decoded { try rows.first?.bool(0) ?? false }
+        try await finishing.value("command_put_off", key.parameters + [.int(waitMs), .bool(isTried)]) {
+            try $0.bool(0)
+        }
     }
 }
 

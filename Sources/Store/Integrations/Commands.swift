@@ -50,51 +50,48 @@ extension Store {
     /// `too_many_commands`.
     package func createCommand(_ new: NewCommand, countMax: Int, by actor: AdminActor) async throws -> JSONText {
         try await json(
-            Statement("command_create", "select command_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"),
+            "command_create",
             actor.parameters + [
                 .id(new.id), .id(new.bot), .text(new.word.text), .text(new.url), .text(orNull: new.description),
                 .text(new.name), .text(orNull: new.image), .uuid(orNull: new.thread?.uuid), .bytes(new.secret),
-                .int4(Int32(countMax)),
+                .int(countMax),
             ])
     }
 
     /// Throws `command_not_found`, as all calls that name a command.
     package func command(_ id: CommandID) async throws -> JSONText {
-        try await reads.json(Statement("command_get", "select command_get($1)"), [.id(id)])
+        try await reads.json("command_get", [.id(id)])
     }
 
     /// Returns a page of all commands, the newest first.
     package func commands(_ request: PageRequest) async throws -> Page {
-        try await reads.page(Statement("command_list", "select * from command_list($1, $2, $3)"), [], request)
+        try await reads.page("command_list", [], request)
     }
 
     /// Returns the words that a member may use in a thread, as a JSON array. Throws `thread_not_found`, `not_joined`.
     package func commands(in thread: ThreadID, for user: UserID) async throws -> JSONText {
-        try await reads.json(Statement("command_offer", "select command_offer($1, $2)"), [.id(user), .id(thread)])
+        try await reads.json("command_offer", [.id(user), .id(thread)])
     }
 
     package func updateCommand(_ id: CommandID, _ change: CommandChange, by actor: AdminActor) async throws -> JSONText
     {
         try await json(
-            Statement("command_update", "select command_update($1, $2, $3, $4, $5, $6, $7)"),
+            "command_update",
             actor.parameters + [
                 .id(id), .text(orNull: change.url), .bool(change.description != nil),
-                .text(orNull: change.description ?? nil), change.isEnabled.map(Parameter.bool) ?? .null,
+                .text(orNull: change.description ?? nil), .bool(orNull: change.isEnabled),
             ])
     }
 
     /// Deletes a command with what waits for it. Its bot's messages stay.
     package func deleteCommand(_ id: CommandID, by actor: AdminActor) async throws {
-        _ = try await rows(
-            Statement("command_delete", "select command_delete($1, $2, $3)"), actor.parameters + [.id(id)])
+        try await call("command_delete", actor.parameters + [.id(id)])
     }
 
     /// Gives a command a new secret. The present one also signs for `bothSeconds`.
     package func rotateCommand(
         _ id: CommandID, secret: [UInt8], bothSeconds: Int, by actor: AdminActor
     ) async throws -> JSONText {
-        try await json(
-            Statement("command_rotate", "select command_rotate($1, $2, $3, $4, $5)"),
-            actor.parameters + [.id(id), .bytes(secret), .int4(Int32(bothSeconds))])
+        try await json("command_rotate", actor.parameters + [.id(id), .bytes(secret), .int(bothSeconds)])
     }
 }

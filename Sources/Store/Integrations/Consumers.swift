@@ -32,16 +32,12 @@ package enum ConsumerMove: Sendable {
 extension Store {
     /// Returns the consumer of a name; nil without one.
     package func consumer(_ name: ConsumerName) async throws -> Consumer? {
-        let rows = try await reads.rows(
-            Statement("consumer_get", "select * from consumer_get($1)"), [.text(name.text)])
-        return try await decoded { try rows.first?.consumer() }
+        try await reads.firstRow("consumer_get", [.text(name.text)]) { try $0.consumer() }
     }
 
     /// Returns a page of the consumers, the oldest first.
     package func consumers(_ request: PageRequest) async throws -> (consumers: [Consumer], next: PageKey?) {
-        let rows = try await reads.rows(
-            Statement("consumer_list", "select * from consumer_list($1, $2)"),
-            [.int4(Int32(request.limit + 1)), .uuid(orNull: request.after?.id)])
+        let rows = try await reads.rows("consumer_list", [.int(request.limit + 1), .uuid(orNull: request.after?.id)])
         return try await decoded {
             let found = try rows.map { (consumer: try $0.consumer(), id: try $0.uuid(8)) }
             let page = found.prefix(request.limit)
@@ -68,20 +64,19 @@ extension Store {
 
     /// Throws `consumer_not_found`.
     package func deleteConsumer(_ name: ConsumerName, by actor: AdminActor) async throws {
-        _ = try await rows(
-            Statement("consumer_delete", "select consumer_delete($1, $2, $3)"), actor.parameters + [.text(name.text)])
+        try await call("consumer_delete", actor.parameters + [.text(name.text)])
     }
 
     private func move(
         _ function: String, _ name: ConsumerName, _ cursor: Cursor?, _ actor: AdminActor
     ) async throws -> ConsumerMove {
-        let row = try await row(
-            Statement(function, "select * from \(function)($1, $2, $3, $4, $5, $6)"),
+        try await row(
+            function,
             actor.parameters + [
                 .text(name.text), .int4(orNull: cursor?.epoch), .int8(orNull: cursor?.position.value),
-                .int4(Int32(ConsumerName.countMax)),
-            ])
-        return try await decoded {
+                .int(ConsumerName.countMax),
+            ]
+        ) { row in
             switch try row.text(0) {
             case "expired": .expired
             case "created": .created(try row.consumer(from: 1))

@@ -29,68 +29,59 @@ extension Store {
             case .thread(let thread): [.null, .id(thread)]
             }
         return try await json(
-            Statement("hold_create", "select hold_create($1, $2, $3, $4, $5, $6, $7)"),
+            "hold_create",
             actor.parameters + [.id(hold), .text(draft.name.text), .text(orNull: draft.reason?.text)] + subject)
     }
 
     /// Throws `hold_not_found`.
     package func hold(_ hold: HoldID) async throws -> JSONText {
-        try await reads.json(Statement("hold_get", "select hold_get($1)"), [.id(hold)])
+        try await reads.json("hold_get", [.id(hold)])
     }
 
     /// Returns a page of all holds, the newest first.
     package func holds(_ request: PageRequest) async throws -> Page {
-        try await reads.page(Statement("hold_list", "select * from hold_list($1, $2, $3)"), [], request)
+        try await reads.page("hold_list", [], request)
     }
 
     /// Releases a hold. Throws `hold_not_found`.
     package func releaseHold(_ hold: HoldID, by actor: AdminActor) async throws {
-        _ = try await rows(
-            Statement("hold_release", "select hold_release($1, $2, $3)"), actor.parameters + [.id(hold)])
+        try await call("hold_release", actor.parameters + [.id(hold)])
     }
 
     /// Returns what a hold keeps after a number, and records the reading. Throws `hold_not_found`, `hold_released`.
     package func heldContents(
         _ hold: HoldID, after number: Int64, limit: Int, by actor: AdminActor
     ) async throws -> HeldPage {
-        try await heldPage(
-            Statement("hold_contents", "select * from hold_contents($1, $2, $3, $4, $5)"),
-            actor.parameters + [.id(hold), .int8(number), .int4(Int32(limit))])
+        try await heldPage("hold_contents", actor.parameters + [.id(hold), .int8(number), .int(limit)])
     }
 
     /// Begins an export, and records that. Returns the hold. Throws as `heldContents`.
     package func beginHoldExport(_ hold: HoldID, by actor: AdminActor) async throws -> JSONText {
-        try await json(
-            Statement("hold_export_begin", "select hold_export_begin($1, $2, $3)"), actor.parameters + [.id(hold)])
+        try await json("hold_export_begin", actor.parameters + [.id(hold)])
     }
 
     /// Returns the next part of an export that was begun. Throws as `heldContents`.
     package func holdExportPage(_ hold: HoldID, after number: Int64, limit: Int) async throws -> HeldPage {
-        try await heldPage(
-            Statement("hold_export_page", "select * from hold_export_page($1, $2, $3)"),
-            [.id(hold), .int8(number), .int4(Int32(limit))])
+        try await heldPage("hold_export_page", [.id(hold), .int8(number), .int(limit)])
     }
 
     /// Records that all contents were exported. Returns the time (RFC 3339). Throws as `heldContents`.
     package func endHoldExport(
         _ hold: HoldID, count: Int, sha256: String, by actor: AdminActor
     ) async throws -> String {
-        let row = try await row(
-            Statement("hold_export_end", "select hold_export_end($1, $2, $3, $4, $5)"),
-            actor.parameters + [.id(hold), .int8(Int64(count)), .text(sha256)])
-        return try await decoded { try row.text(0) }
+        try await value("hold_export_end", actor.parameters + [.id(hold), .int8(Int64(count)), .text(sha256)]) {
+            try $0.text(0)
+        }
     }
 
     /// Erases a part of what released holds kept. Returns false when there is nothing to do.
     /// - Parameter limit: contents to look at.
     package func sweepHolds(limit: Int) async throws -> Bool {
-        let row = try await row(Statement("hold_sweep", "select hold_sweep($1)"), [.int4(Int32(limit))])
-        return try await decoded { try row.int4(0) > 0 }
+        try await value("hold_sweep", [.int(limit)]) { try $0.int4(0) > 0 }
     }
 
     package func holdCounts() async throws -> HoldCounts {
-        let row = try await reads.row(Statement("hold_counts", "select * from hold_counts()"), [])
-        return try await decoded {
+        try await reads.row("hold_counts", []) { row in
             var counts = HoldCounts()
             counts.inForce = Int(try row.int8(0))
             counts.contents = Int(try row.int8(1))
@@ -102,12 +93,11 @@ extension Store {
 
     /// Returns the seed of the key that signs exports. If there is none, stores `seed`. So all nodes have the same key.
     package func exportKeySeed(otherwise seed: [UInt8]) async throws -> [UInt8] {
-        let row = try await row(Statement("export_key_keep", "select export_key_keep($1)"), [.bytes(seed)])
-        return try await decoded { try row.bytes(0) }
+        try await value("export_key_keep", [.bytes(seed)]) { try $0.bytes(0) }
     }
 
-    private func heldPage(_ statement: Statement, _ parameters: [Parameter]) async throws -> HeldPage {
-        let rows = try await rows(statement, parameters)
+    private func heldPage(_ function: String, _ parameters: [Parameter]) async throws -> HeldPage {
+        let rows = try await rows(function, parameters)
         return try await decoded {
             var page = HeldPage(items: [], next: nil)
             for row in rows {

@@ -25,10 +25,7 @@ extension Store {
     /// Looks for the verdict about a message, or about an edit, by its id and its body. Throws what appending the
     /// message would throw for its thread, its sender or a message under review with its id.
     package func findVerdict(about message: NewMessage, isEdit: Bool) async throws -> FoundVerdict {
-        let row = try await log.row(
-            Statement("policy_find", "select * from policy_find($1, $2, $3, $4, $5, $6, $7, $8)"),
-            Self.subject(message, isEdit))
-        return try await decoded {
+        try await log.row("policy_find", Self.subject(message, isEdit)) { row in
             switch try row.text(0) {
             case "stored": .stored
             case "ask": .none(sender: try row.json(6), thread: try row.json(7))
@@ -42,14 +39,12 @@ extension Store {
     package func recordVerdict(
         _ verdict: PolicyVerdict, about message: NewMessage, isEdit: Bool
     ) async throws -> RecordedVerdict {
-        let row = try await row(
-            Statement(
-                "policy_record",
-                "select * from policy_record($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"),
-            Self.subject(message, isEdit)
-                + [.ids(message.attachments), .int4(orNull: message.expires?.seconds), .text(verdict.action.rawValue)]
-                + Self.content(verdict))
-        return try await decoded { try Self.verdict(row) }
+        try await row(
+            "policy_record",
+            Self.subject(message, isEdit) + [
+                .ids(message.attachments), .int4(orNull: message.expires?.seconds), .text(verdict.action.rawValue),
+            ] + Self.content(verdict)
+        ) { try Self.verdict($0) }
     }
 
     private static func subject(_ message: NewMessage, _ isEdit: Bool) -> [Parameter] {
@@ -82,7 +77,6 @@ extension Store {
 
     /// Deletes a part of the verdicts and decisions that are no longer needed. Returns how many it looked at.
     package func sweepVerdicts(limit: Int) async throws -> Int {
-        let row = try await row(Statement("policy_sweep", "select policy_sweep($1)"), [.int4(Int32(limit))])
-        return try await decoded { Int(try row.int4(0)) }
+        try await value("policy_sweep", [.int(limit)]) { Int(try $0.int4(0)) }
     }
 }

@@ -34,33 +34,23 @@ extension Store {
     package func tendWebhooks(
         node: String, held: [WebhookID], limit: Int, leaseSeconds: Int
     ) async throws -> [LeasedWebhook] {
-        let rows = try await rows(
-            Statement("webhook_tend", "select * from webhook_tend($1, $2, $3, $4)"),
-            [.text(node), .ids(held), .int4(Int32(limit)), .int4(Int32(leaseSeconds))])
-        return try await decoded { try rows.map { try LeasedWebhook($0) } }
+        try await rows("webhook_tend", [.text(node), .ids(held), .int(limit), .int(leaseSeconds)]) {
+            try LeasedWebhook($0)
+        }
     }
 
     /// Ends a lease: another node may claim the endpoint at once. The call runs to its end even if its task is cancelled,
     /// because a node releases its endpoints while it stops.
     package func releaseWebhook(_ id: WebhookID, claim: Int64) async throws {
-        let result = await withCheckedContinuation { continuation in
-            changes.client.begin(
-                Statement("webhook_release", "select webhook_release($1, $2)"), [.id(id), .int8(claim)]
-            ) { continuation.resume(returning: $0) }
-        }
-        _ = try await decoded { try result.get() }
+        try await finishing.call("webhook_release", [.id(id), .int8(claim)])
     }
 
     /// Returns where delivering goes on; nil if the claim is over.
     package func openWebhook(_ id: WebhookID, claim: Int64) async throws -> WebhookPlace? {
-        let rows = try await rows(
-            Statement("webhook_open", "select * from webhook_open($1, $2)"), [.id(id), .int8(claim)])
-        return try await decoded {
-            try rows.first.map { row in
-                WebhookPlace(
-                    cursor: Cursor(epoch: try row.int4(0), position: Position(try row.int8(1))),
-                    droppedCount: Int(try row.int8(2)))
-            }
+        try await firstRow("webhook_open", [.id(id), .int8(claim)]) { row in
+            WebhookPlace(
+                cursor: Cursor(epoch: try row.int4(0), position: Position(try row.int8(1))),
+                droppedCount: Int(try row.int8(2)))
         }
     }
 
@@ -72,26 +62,21 @@ extension Store {
         for webhook: LeasedWebhook, after cursor: Cursor, allTypes: Bool = false, limit: Int
     ) async throws -> WebhookChanges {
         let rows = try await reads.rows(
-            Statement("webhook_read", "select * from webhook_read($1, $2, $3, $4, $5, $6, $7, $8)"),
+            "webhook_read",
             [
-                .id(webhook.id), .int8(webhook.claim), .int4(Int32(webhook.revision)), .int4(cursor.epoch),
-                .int8(cursor.position.value), .int4(Int32(limit)), .int4(Int32(Page.byteCountMax)), .bool(allTypes),
+                .id(webhook.id), .int8(webhook.claim), .int(webhook.revision), .int4(cursor.epoch),
+                .int8(cursor.position.value), .int(limit), .int(Page.byteCountMax), .bool(allTypes),
             ])
         return try await decoded { rows.isEmpty ? .superseded : .read(try Changes(rows)) }
     }
 
     /// Returns the events of an endpoint that failed or wait, in order.
     package func openDeliveries(_ id: WebhookID, after: Position, limit: Int) async throws -> [OpenDelivery] {
-        let rows = try await rows(
-            Statement("webhook_open_deliveries", "select * from webhook_open_deliveries($1, $2, $3)"),
-            [.id(id), .int8(after.value), .int4(Int32(limit))])
-        return try await decoded {
-            try rows.map { row in
-                OpenDelivery(
-                    position: Position(try row.int8(0)), event: try row.text(1),
-                    thread: try row.uuidOrNull(2).map { ThreadID($0) }, atMs: try row.int8(3),
-                    tryCount: Int(try row.int4(5)), nextMs: try row.int2(4) == 1 ? try row.int8OrNull(6) : nil)
-            }
+        try await rows("webhook_open_deliveries", [.id(id), .int8(after.value), .int(limit)]) { row in
+            OpenDelivery(
+                position: Position(try row.int8(0)), event: try row.text(1),
+                thread: try row.uuidOrNull(2).map { ThreadID($0) }, atMs: try row.int8(3),
+                tryCount: Int(try row.int4(5)), nextMs: try row.int2(4) == 1 ? try row.int8OrNull(6) : nil)
         }
     }
 
@@ -103,28 +88,20 @@ extension Store {
         _ id: WebhookID, claim: Int64, revision: Int, cursor: Cursor, _ outcomes: WebhookOutcomes
     ) async throws -> Bool {
         let (delivered, open) = (outcomes.delivered, outcomes.open)
-        let result = await withCheckedContinuation { continuation in
-            changes.client.begin(
-                Statement(
-                    "webhook_settle",
-                    """
-                    select webhook_settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-                        $19, p_revision => $20)
-                    """),
-                [
-                    .id(id), .int8(claim), .int4(cursor.epoch), .int8(cursor.position.value),
-                    .int8s(delivered.map { $0.position.value }), .texts(delivered.map(\.event)),
-                    .int4s(delivered.map { Int32($0.status) }), .int4s(delivered.map { Int32($0.tryCount) }),
-                    .int8s(open.map { $0.delivery.position.value }), .texts(open.map(\.delivery.event)),
-                    .uuids(open.map { $0.delivery.thread?.uuid }), .int8s(open.map(\.delivery.atMs)),
-                    .int4s(open.map(\.state.rawValue)), .int4s(open.map { Int32($0.delivery.tryCount) }),
-                    .int4s(open.map { $0.status.map(Int32.init) }), .texts(open.map(\.reason)),
-                    .int8s(open.map(\.delivery.nextMs)), .int8s(outcomes.removed.map(\.value)), .bool(outcomes.isGone),
-                    .int4(Int32(revision)),
-                ]
-            ) { continuation.resume(returning: $0) }
-        }
-        return try await decoded { try result.get().first?.bool(0) ?? false }
+        return try await finishing.row(
+            "webhook_settle",
+            [
+                .id(id), .int8(claim), .int4(cursor.epoch), .int8(cursor.position.value),
+                .int8s(delivered.map { $0.position.value }), .texts(delivered.map(\.event)),
+                .int4s(delivered.map { Int32($0.status) }), .int4s(delivered.map { Int32($0.tryCount) }),
+                .int8s(open.map { $0.delivery.position.value }), .texts(open.map(\.delivery.event)),
+                .uuids(open.map { $0.delivery.thread?.uuid }), .int8s(open.map(\.delivery.atMs)),
+                .int4s(open.map(\.state.rawValue)), .int4s(open.map { Int32($0.delivery.tryCount) }),
+                .int4s(open.map { $0.status.map(Int32.init) }), .texts(open.map(\.reason)),
+                .int8s(open.map(\.delivery.nextMs)), .int8s(outcomes.removed.map(\.value)), .bool(outcomes.isGone),
+                .int(revision),
+            ]
+        ) { try $0.bool(0) }
     }
 }
 

@@ -65,45 +65,42 @@ extension Store {
     /// Makes an endpoint, which gets the events from now on. Throws `too_many_webhooks`.
     package func createWebhook(_ new: NewWebhook, countMax: Int, by actor: AdminActor) async throws -> JSONText {
         try await json(
-            Statement("webhook_create", "select webhook_create($1, $2, $3, $4, $5, $6, $7, $8, $9)"),
+            "webhook_create",
             actor.parameters + [
                 .id(new.id), .text(new.url), .types(new.types), .bool(new.isThin), .bool(new.isOrdered),
-                .bytes(new.secret), .int4(Int32(countMax)),
+                .bytes(new.secret), .int(countMax),
             ])
     }
 
     /// Throws `webhook_not_found`, as all calls that name an endpoint.
     package func webhook(_ id: WebhookID) async throws -> JSONText {
-        try await reads.json(Statement("webhook_get", "select webhook_get($1)"), [.id(id)])
+        try await reads.json("webhook_get", [.id(id)])
     }
 
     /// Returns a page of all endpoints, the newest first.
     package func webhooks(_ request: PageRequest) async throws -> Page {
-        try await reads.page(Statement("webhook_list", "select * from webhook_list($1, $2, $3)"), [], request)
+        try await reads.page("webhook_list", [], request)
     }
 
     package func updateWebhook(_ id: WebhookID, _ change: WebhookChange, by actor: AdminActor) async throws -> JSONText
     {
         try await json(
-            Statement("webhook_update", "select webhook_update($1, $2, $3, $4, $5, $6, $7)"),
+            "webhook_update",
             actor.parameters + [
                 .id(id), .text(orNull: change.url), .bool(change.types != nil), .types(change.types ?? nil),
-                change.isEnabled.map(Parameter.bool) ?? .null,
+                .bool(orNull: change.isEnabled),
             ])
     }
 
     package func deleteWebhook(_ id: WebhookID, by actor: AdminActor) async throws {
-        _ = try await rows(
-            Statement("webhook_delete", "select webhook_delete($1, $2, $3)"), actor.parameters + [.id(id)])
+        try await call("webhook_delete", actor.parameters + [.id(id)])
     }
 
     /// Gives an endpoint a new secret. The present one also signs for `bothSeconds`.
     package func rotateWebhook(
         _ id: WebhookID, secret: [UInt8], bothSeconds: Int, by actor: AdminActor
     ) async throws -> JSONText {
-        try await json(
-            Statement("webhook_rotate", "select webhook_rotate($1, $2, $3, $4, $5)"),
-            actor.parameters + [.id(id), .bytes(secret), .int4(Int32(bothSeconds))])
+        try await json("webhook_rotate", actor.parameters + [.id(id), .bytes(secret), .int(bothSeconds)])
     }
 
     /// Moves an endpoint back in the log, so that it gets the events from there again. Throws `cursor_expired`.
@@ -114,9 +111,7 @@ extension Store {
             case .cursor(let cursor): [.int4(cursor.epoch), .int8(cursor.position.value), .null]
             case .since(let time): [.null, .null, .timestamp(microsSince1970: time.microsSince1970)]
             }
-        return try await json(
-            Statement("webhook_replay", "select webhook_replay($1, $2, $3, $4, $5, $6)"),
-            actor.parameters + [.id(id)] + parameters)
+        return try await json("webhook_replay", actor.parameters + [.id(id)] + parameters)
     }
 
     /// Returns a page of an endpoint's deliveries: the next ones of `pending`, otherwise the latest first.
@@ -124,16 +119,12 @@ extension Store {
     package func webhookDeliveries(
         _ id: WebhookID, state: WebhookDeliveryState?, _ request: PageRequest
     ) async throws -> Page {
-        try await reads.page(
-            Statement("webhook_delivery_list", "select * from webhook_delivery_list($1, $2, $3, $4, $5)"),
-            [.id(id), .text(orNull: state?.rawValue)], request)
+        try await reads.page("webhook_delivery_list", [.id(id), .text(orNull: state?.rawValue)], request)
     }
 
     /// Returns what a test request needs.
     package func webhookTarget(_ id: WebhookID) async throws -> WebhookTarget {
-        let row = try await reads.row(
-            Statement("webhook_target", "select * from webhook_target($1)"), [.id(id)])
-        return try await decoded {
+        try await reads.row("webhook_target", [.id(id)]) { row in
             WebhookTarget(
                 url: try row.text(0), secrets: [try row.bytes(1)] + (try row.bytesOrNull(2).map { [$0] } ?? []))
         }

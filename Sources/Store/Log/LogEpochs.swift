@@ -23,10 +23,7 @@ package struct LogPlace: Sendable {
 extension Store {
     /// Returns whether the log continues from a point.
     package func place(of cursor: Cursor) async throws -> LogPlace {
-        let row = try await log.row(
-            Statement("log_place", "select * from log_place($1, $2)"),
-            [.int4(cursor.epoch), .int8(cursor.position.value)])
-        return try await decoded {
+        try await log.row("log_place", [.int4(cursor.epoch), .int8(cursor.position.value)]) { row in
             guard let state = LogPlace.State(rawValue: try row.text(0)) else {
                 throw PostgresError.decoding("log_place's state")
             }
@@ -39,8 +36,6 @@ extension Store {
     /// Reports that this node has read up to a point that is gone although its epoch is the newest. Opens a new epoch,
     /// unless another node has opened it.
     package func reportLoss(of cursor: Cursor) async throws {
-        _ = try await log.rows(
-            Statement("log_report_loss", "select log_report_loss($1, $2)"),
-            [.int4(cursor.epoch), .int8(cursor.position.value)])
+        try await log.call("log_report_loss", [.int4(cursor.epoch), .int8(cursor.position.value)])
     }
 }

@@ -8,8 +8,7 @@ extension Store {
     /// - Parameter days: how long the log is kept; it determines their size.
     /// - Returns: how many were made, and the position at which to call again.
     package func extendLog(days: Int) async throws -> (madeCount: Int, next: Position) {
-        let row = try await row(Statement("log_extend", "select * from log_extend($1)"), [.int4(Int32(days))])
-        return try await decoded { (Int(try row.int4(0)), Position(try row.int8(1))) }
+        try await row("log_extend", [.int(days)]) { (Int(try $0.int4(0)), Position(try $0.int8(1))) }
     }
 }
 
@@ -41,7 +40,7 @@ package struct LogTrimmer: Sendable {
                 defer { _ = try? session.query("select log_trim_end()") }
                 var droppedCount = 0
                 while let step = try session.query(
-                    "select * from log_trim_step($1::int4)", [.int4(Int32(days))]
+                    "select * from log_trim_step($1::int4)", [.int(days)]
                 ).first {
                     try session.run(try step.text(0))
                     if try step.bool(1) { droppedCount += 1 }

@@ -53,8 +53,7 @@ package struct LogPart: Sendable {
 extension Store {
     /// Returns the events after a position, at most `limit`.
     package func readLog(after position: Position, limit: Int) async throws -> LogPart {
-        let rows = try await log.rows(
-            Statement("log_read", "select * from log_read($1, $2)"), [.int8(position.value), .int4(Int32(limit))])
+        let rows = try await log.rows("log_read", [.int8(position.value), .int(limit)])
         return try await decoded { try Self.logPart(rows) }
     }
 
@@ -65,7 +64,7 @@ extension Store {
     ) {
         log.client.begin(
             Statement("log_read_in_turn", "select * from log_read($1, $2, true)"),
-            [.int8(position.value), .int4(Int32(limit))]
+            [.int8(position.value), .int(limit)]
         ) { result in
             done(result.flatMap { rows in Result { try Self.logPart(rows) } })
         }
@@ -85,5 +84,4 @@ extension Store {
         }
         return LogPart(events: events, epoch: try rows.first?.int4(10))
     }
-
 }

@@ -17,8 +17,7 @@ package struct NodeChannels: Sendable {
 
 extension Store {
     package func nodeChannels() async throws -> NodeChannels {
-        let row = try await row(Statement("node_channels_get", "select * from node_channels_get()"), [])
-        return try await decoded {
+        try await row("node_channels_get", []) { row in
             NodeChannels(
                 log: try row.text(0), presence: try row.text(1), key: try row.bytes(2),
                 now: Timestamp(microsSince1970: try row.timestamp(3)))

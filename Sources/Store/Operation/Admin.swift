@@ -23,7 +23,7 @@ extension Store {
         isBot: Bool = false, by actor: AdminActor
     ) async throws -> JSONText {
         try await json(
-            Statement("admin_user_create", "select admin_user_create($1, $2, $3, $4, $5, $6, $7, $8, $9)"),
+            "admin_user_create",
             actor.parameters + [
                 .id(user), .text(orNull: username), .text(orNull: key), .text(name), .texts(words),
                 .text(orNull: passwordHash), .bool(isBot),
@@ -32,59 +32,53 @@ extension Store {
 
     /// Returns an account with what only administrators see. Throws `user_not_found`.
     package func adminUser(_ user: UserID) async throws -> JSONText {
-        try await reads.json(Statement("admin_user_get", "select admin_user_get($1)"), [.id(user)])
+        try await reads.json("admin_user_get", [.id(user)])
     }
 
     /// Returns a page of all accounts, the newest first, or the one of a case-folded username.
     package func adminUsers(key: String?, _ request: PageRequest) async throws -> Page {
-        try await reads.page(
-            Statement("admin_user_list", "select * from admin_user_list($1, $2, $3, $4)"), [.text(orNull: key)],
-            request)
+        try await reads.page("admin_user_list", [.text(orNull: key)], request)
     }
 
     /// Suspends an account, or ends its suspension. Returns the sessions that ended. Throws `user_not_found`.
     package func suspend(_ user: UserID, isSuspended: Bool, by actor: AdminActor) async throws -> [SessionID] {
-        let row = try await row(
-            Statement("admin_user_suspend", "select admin_user_suspend($1, $2, $3, $4)"),
-            actor.parameters + [.id(user), .bool(isSuspended)])
-        return try await decoded { try row.uuids(0).map { SessionID($0) } }
+        try await value("admin_user_suspend", actor.parameters + [.id(user), .bool(isSuspended)]) { row in
+            try row.uuids(0).map { SessionID($0) }
+        }
     }
 
     /// As `eraseAccount`.
     package func eraseUser(_ user: UserID, erasesMessages: Bool, by actor: AdminActor) async throws -> [SessionID] {
-        let row = try await row(
-            Statement("admin_user_erase", "select admin_user_erase($1, $2, $3, $4)"),
-            actor.parameters + [.id(user), .bool(erasesMessages)])
-        return try await decoded { try row.uuids(0).map { SessionID($0) } }
+        try await value("admin_user_erase", actor.parameters + [.id(user), .bool(erasesMessages)]) { row in
+            try row.uuids(0).map { SessionID($0) }
+        }
     }
 
     /// Signs a user in. Throws `user_not_found`, `account_suspended`.
     package func issueSession(
         _ session: NewSession, for user: UserID, by actor: AdminActor
     ) async throws -> SignedIn {
-        let row = try await row(
-            Statement("admin_session_create", "select * from admin_session_create($1, $2, $3, $4, $5, $6, $7)"),
-            actor.parameters + [.id(user)] + session.parameters + [.int4(Int32(session.accountCountMax))])
-        return try await decoded { try row.signedIn() }
+        try await row(
+            "admin_session_create",
+            actor.parameters + [.id(user)] + session.parameters + [.int(session.accountCountMax)]
+        ) { try $0.signedIn() }
     }
 
     package func adminThread(_ thread: ThreadID) async throws -> JSONText {
-        try await reads.json(Statement("admin_thread_get", "select admin_thread_get($1)"), [.id(thread)])
+        try await reads.json("admin_thread_get", [.id(thread)])
     }
 
     /// Removes a message for everyone.
     package func removeMessage(_ message: MessageID, in thread: ThreadID, by actor: AdminActor) async throws {
-        _ = try await rows(
-            Statement("admin_message_delete", "select admin_message_delete($1, $2, $3, $4)"),
-            actor.parameters + [.id(thread), .id(message)])
+        try await call("admin_message_delete", actor.parameters + [.id(thread), .id(message)])
     }
 
     package func stats() async throws -> JSONText {
-        try await reads.json(Statement("admin_stats", "select admin_stats()"), [])
+        try await reads.json("admin_stats", [])
     }
 
     /// Returns a page of the record of changes, the latest first.
     package func audit(_ request: PageRequest) async throws -> Page {
-        try await reads.page(Statement("audit_list", "select * from audit_list($1, $2, $3)"), [], request)
+        try await reads.page("audit_list", [], request)
     }
 }

@@ -45,8 +45,7 @@ extension Store {
         let answer: Rows
         do {
             answer = try await self.rows(
-                Statement(
-                    "outbox_apply", "select * from outbox_apply($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"),
+                "outbox_apply",
                 [
                     .texts(rows.map(\.kind.rawValue)), .ids(rows.map(\.thread)), .ids(rows.map(\.user)),
                     .uuids(rows.map { $0.other?.uuid }), .uuids(rows.map { $0.message?.uuid }),
@@ -99,7 +98,7 @@ package struct OutboxDatabase: Sendable {
                 """
                 select seq, kind, thread_id, user_id, other_id, message_id, payload, coalesce(attachments, '{}')
                 from parley.outbox_read($1, $2, $3, $4, $5) order by seq
-                """), [.text(node), .int4(Int32(limit)), .int4(Int32(leaseSeconds))] + Store.sizeLimits(limits))
+                """), [.text(node), .int(limit), .int(leaseSeconds)] + Store.sizeLimits(limits))
         return try rows.map { row in
             guard let kind = OutboxRow.Kind(rawValue: try row.text(1)) else {
                 throw PostgresError.decoding("an unknown kind of row in the outbox")

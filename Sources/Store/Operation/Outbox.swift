@@ -18,48 +18,39 @@ extension Store {
     /// one transaction. Throws `internal_error` if one of several rows makes the call fail as a whole; repeated with a
     /// limit of 1, the guilty row becomes a failure.
     package func pumpOutbox(limit: Int, limits: Limits) async throws -> OutboxProgress {
-        let row = try await row(
-            Statement("outbox_step", "select handled, failed from outbox_step($1, $2, $3, $4)"),
-            [.int4(Int32(limit))] + Self.memberLimits(limits))
-        return try await decoded {
-            OutboxProgress(handledCount: Int(try row.int4(0)), failedCount: Int(try row.int4(1)))
+        try await row("outbox_step", [.int(limit)] + Self.memberLimits(limits)) {
+            OutboxProgress(handledCount: Int(try $0.int4(0)), failedCount: Int(try $0.int4(1)))
         }
     }
 
     /// Sets the limits that `parley.send` checks.
     package func configureOutbox(_ limits: Limits) async throws {
-        _ = try await rows(
-            Statement("outbox_configure", "select parley.outbox_configure($1, $2)"), Self.sizeLimits(limits))
+        try await call("parley.outbox_configure", Self.sizeLimits(limits))
     }
 
     static func memberLimits(_ limits: Limits) -> [Parameter] {
         [
-            .int4(Int32(limits.groupMemberCountMax)), .int4(Int32(limits.roomMemberCountMax)),
-            .int4(Int32(limits.accountThreadCountMax)),
+            .int(limits.groupMemberCountMax), .int(limits.roomMemberCountMax),
+            .int(limits.accountThreadCountMax),
         ]
     }
 
     static func sizeLimits(_ limits: Limits) -> [Parameter] {
-        [.int4(Int32(limits.textByteCountMax)), .int4(Int32(limits.payloadByteCountMax))]
+        [.int(limits.textByteCountMax), .int(limits.payloadByteCountMax)]
     }
 
     /// Returns a page of the rows that failed, the latest first.
     package func outboxFailures(_ request: PageRequest) async throws -> Page {
-        try await reads.page(
-            Statement("outbox_failure_list", "select * from outbox_failure_list($1, $2, $3)"), [], request)
+        try await reads.page("outbox_failure_list", [], request)
     }
 
     /// Puts a failed row back into the outbox. Throws `failure_not_found`, `failure_not_retryable`.
     package func retryOutboxFailure(_ failure: OutboxFailureID, by actor: AdminActor) async throws {
-        _ = try await rows(
-            Statement("outbox_failure_retry", "select outbox_failure_retry($1, $2, $3)"),
-            actor.parameters + [.id(failure)])
+        try await call("outbox_failure_retry", actor.parameters + [.id(failure)])
     }
 
     /// Throws `failure_not_found`.
     package func deleteOutboxFailure(_ failure: OutboxFailureID, by actor: AdminActor) async throws {
-        _ = try await rows(
-            Statement("outbox_failure_delete", "select outbox_failure_delete($1, $2, $3)"),
-            actor.parameters + [.id(failure)])
+        try await call("outbox_failure_delete", actor.parameters + [.id(failure)])
     }
 }

@@ -23,14 +23,16 @@ extension [SharedBucket] {
     }
 }
 
-extension Store {
-    /// Returns the rows of a statement that takes tokens in its transaction. Its last three parameters are the buckets.
-    /// Throws `rate_limited` with the limit that refused.
-    func rows(
-        _ statement: Statement, _ parameters: [Parameter], spending buckets: [SharedBucket]
-    ) async throws -> Rows {
+/// Runs changes that take tokens in their transaction. The last three parameters, which it adds, are the buckets. Throws
+/// `rate_limited` with the limit that refused.
+struct SpendingRunner: QueryRunner {
+    let client: PostgresClient
+    let buckets: [SharedBucket]
+
+    func rows(_ query: some Query, _ parameters: [Parameter]) async throws -> Rows {
+        let parameters = parameters + buckets.parameters
         do {
-            return try await changes.client.query(statement, parameters + buckets.parameters)
+            return try await client.query(query.statement(parameterCount: parameters.count), parameters)
         } catch let error as PostgresError {
             if case .server(let refusal) = error, refusal.sqlState == "PY429",
                 let number = refusal.hint.flatMap({ Int($0) }), buckets.indices.contains(number - 1),
@@ -41,21 +43,23 @@ extension Store {
             throw Problem(database: error)
         }
     }
+}
+
+extension Store {
+    func spending(_ buckets: [SharedBucket]) -> SpendingRunner {
+        SpendingRunner(client: changes.client, buckets: buckets)
+    }
 
     /// Takes a token from each bucket, up to the first empty one. Returns the empty bucket's limit and the
     /// wait; nil if all tokens were there.
     package func takeTokens(_ buckets: [SharedBucket]) async throws -> (limit: RateLimit, waitMs: Int)? {
-        let rows = try await rows(
-            Statement("rate_limit_take", "select * from rate_limit_take($1, $2, $3)"),
-            buckets.parameters)
-        return try await decoded {
-            try rows.first.map { (buckets[Int(try $0.int4(0)) - 1].limit, Int(try $0.int4(1))) }
+        try await firstRow("rate_limit_take", buckets.parameters) {
+            (buckets[Int(try $0.int4(0)) - 1].limit, Int(try $0.int4(1)))
         }
     }
 
     /// Deletes full buckets, at most `limit`. Returns how many.
     package func sweepRateLimits(limit: Int) async throws -> Int {
-        let row = try await row(Statement("rate_limit_sweep", "select rate_limit_sweep($1)"), [.int4(Int32(limit))])
-        return try await decoded { Int(try row.int4(0)) }
+        try await value("rate_limit_sweep", [.int(limit)]) { Int(try $0.int4(0)) }
     }
 }

@@ -22,8 +22,8 @@ extension Store {
     package func putDevicePolls(
         node: String, came: [PollingDevice], gone: [PollingDevice], isWhole: Bool = false
     ) async throws {
-        _ = try await rows(
-            Statement("device_poll_put", "select device_poll_put($1, $2, $3, $4, $5, $6, $7)"),
+        try await call(
+            "device_poll_put",
             [
                 .text(node), .ids(came.map(\.session)), .ids(came.map(\.user)),
                 .int8s(came.map { Int64?($0.position.value) }), .ids(gone.map(\.session)),
@@ -34,15 +34,11 @@ extension Store {
     /// Records that a node is alive, and the position up to which all devices that poll there have received everything.
     /// Returns whether the node must report all its devices again.
     package func devicePollHeartbeat(node: String, position: Position) async throws -> Bool {
-        let row = try await row(
-            Statement("device_poll_heartbeat", "select device_poll_heartbeat($1, $2)"),
-            [.text(node), .int8(position.value)])
-        return try await decoded { try row.bool(0) }
+        try await value("device_poll_heartbeat", [.text(node), .int8(position.value)]) { try $0.bool(0) }
     }
 
     /// Records that the devices of dead nodes have gone. Returns how many.
     package func sweepDevicePolls() async throws -> Int {
-        let row = try await row(Statement("device_poll_sweep", "select device_poll_sweep()"), [])
-        return try await decoded { Int(try row.int4(0)) }
+        try await value("device_poll_sweep", []) { Int(try $0.int4(0)) }
     }
 }

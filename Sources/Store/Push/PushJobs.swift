@@ -51,9 +51,9 @@ extension Store {
     package func claimAlerts(
         _ platform: PushPlatform, limit: Int, leaseSeconds: Int, lifeSeconds: Int
     ) async throws -> PushClaim {
-        let rows = try await changes.finished(
-            Statement("push_claim", "select * from push_claim($1, $2, $3, $4)"),
-            [.text(platform.rawValue), .int4(Int32(limit)), .int4(Int32(leaseSeconds)), .int4(Int32(lifeSeconds))])
+        let rows = try await finishing.rows(
+            "push_claim",
+            [.text(platform.rawValue), .int(limit), .int(leaseSeconds), .int(lifeSeconds)])
         return try await decoded {
             var claim = PushClaim()
             for row in rows {
@@ -73,30 +73,27 @@ extension Store {
     package func settleAlerts(_ settlements: [PushSettlement]) async throws -> Int {
         let claimed = settlements.map(\.claimed)
         let outcomes = settlements.map(\.outcome.parts)
-        let rows = try await changes.finished(
-            Statement("push_settle", "select push_settle($1, $2, $3, $4, $5, $6)"),
+        return try await finishing.value(
+            "push_settle",
             [
                 .ids(claimed.map(\.session)), .int8s(claimed.map(\.position.value)),
                 .int4s(claimed.map { Int32($0.alert.attempt) }), .texts(outcomes.map(\.name)),
                 .int8s(outcomes.map { Int64($0.waitMs) }), .int8s(claimed.map { Int64($0.alert.registeredAtMs) }),
-            ])
-        return try await decoded { Int(try rows.first?.int4(0) ?? 0) }
+            ]
+        ) { Int(try $0.int4(0)) }
     }
 
     /// Drops alerts that are too old, of a platform for which no node sends. Returns how many.
     /// - Parameter limit: how many devices at most.
     package func expireAlerts(_ platform: PushPlatform, limit: Int, lifeSeconds: Int) async throws -> Int {
-        let row = try await row(
-            Statement("push_expire", "select push_expire($1, $2, $3)"),
-            [.text(platform.rawValue), .int4(Int32(limit)), .int4(Int32(lifeSeconds))])
-        return try await decoded { Int(try row.int4(0)) }
+        try await value("push_expire", [.text(platform.rawValue), .int(limit), .int(lifeSeconds)]) {
+            Int(try $0.int4(0))
+        }
     }
 
     /// Returns for how long the first due alert has been due; nil when none is.
     package func alertQueueAgeMs(_ platform: PushPlatform) async throws -> Int? {
-        let row = try await row(
-            Statement("push_queue_ms", "select push_queue_ms($1)"), [.text(platform.rawValue)])
-        return try await decoded { try row.int8OrNull(0).map(Int.init) }
+        try await value("push_queue_ms", [.text(platform.rawValue)]) { try $0.int8OrNull(0).map(Int.init) }
     }
 }
 

@@ -13,11 +13,8 @@ extension Store {
     package func planAlerts(
         limit: Int, lifeSeconds: Int, delayMs: Int
     ) async throws -> (position: Position?, madeCount: Int, hasMore: Bool) {
-        let row = try await row(
-            Statement("push_plan", "select * from push_plan($1, $2, $3)"),
-            [.int4(Int32(limit)), .int4(Int32(lifeSeconds)), .int4(Int32(delayMs))])
-        return try await decoded {
-            (row.isNull(0) ? nil : Position(try row.int8(0)), Int(try row.int4(1)), try row.bool(2))
+        try await row("push_plan", [.int(limit), .int(lifeSeconds), .int(delayMs)]) {
+            ($0.isNull(0) ? nil : Position(try $0.int8(0)), Int(try $0.int4(1)), try $0.bool(2))
         }
     }
 }

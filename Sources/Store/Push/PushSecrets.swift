@@ -13,18 +13,13 @@ package struct StoredToken: Sendable {
 extension Store {
     /// Returns the stored secret. If there is none, stores `value`. So all nodes get the same secret.
     package func secret(named name: String, otherwise value: [UInt8]) async throws -> [UInt8] {
-        let row = try await row(
-            Statement("push_secret_keep", "select push_secret_keep($1, $2)"), [.text(name), .bytes(value)])
-        return try await decoded { try row.bytes(0) }
+        try await self.value("push_secret_keep", [.text(name), .bytes(value)]) { try $0.bytes(0) }
     }
 
     /// Returns the valid token, and whether the caller must make the next one and store it by `putToken`.
     /// - Parameter leaseSeconds: for how long no other caller is asked to.
     package func token(named name: String, leaseSeconds: Int) async throws -> (token: StoredToken?, isDue: Bool) {
-        let row = try await row(
-            Statement("push_secret_lease", "select * from push_secret_lease($1, $2)"),
-            [.text(name), .int4(Int32(leaseSeconds))])
-        return try await decoded {
+        try await row("push_secret_lease", [.text(name), .int(leaseSeconds)]) { row in
             let token = try row.bytesOrNull(0).map { StoredToken(value: $0, goodMs: Int(try row.int8(1))) }
             return (token, try row.bool(2))
         }
@@ -34,16 +29,12 @@ extension Store {
     ///   - goodSeconds: for how long it is valid.
     ///   - renewSeconds: after which the next one is due.
     package func putToken(named name: String, _ value: [UInt8], goodSeconds: Int, renewSeconds: Int) async throws {
-        _ = try await rows(
-            Statement("push_secret_put", "select push_secret_put($1, $2, $3, $4)"),
-            [.text(name), .bytes(value), .int4(Int32(goodSeconds)), .int4(Int32(renewSeconds))])
+        try await call("push_secret_put", [.text(name), .bytes(value), .int(goodSeconds), .int(renewSeconds)])
     }
 
     /// Records that the push service refused the token. The next one is due at once, or when this one is
     /// `ageMinSeconds` old.
     package func refuseToken(named name: String, _ value: [UInt8], ageMinSeconds: Int) async throws {
-        _ = try await rows(
-            Statement("push_secret_refuse", "select push_secret_refuse($1, $2, $3)"),
-            [.text(name), .bytes(value), .int4(Int32(ageMinSeconds))])
+        try await call("push_secret_refuse", [.text(name), .bytes(value), .int(ageMinSeconds)])
     }
 }

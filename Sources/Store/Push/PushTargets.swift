@@ -6,21 +6,19 @@ extension Store {
     /// Registers a device's target, and replaces its former one. Another device with the same token loses its target.
     package func putPushTarget(_ target: PushTarget, of identity: Identity) async throws {
         let columns = PushTargetColumns(target)
-        _ = try await rows(
-            Statement("push_target_put", "select push_target_put($1, $2, $3, $4, $5, $6, $7, $8)"),
+        try await call(
+            "push_target_put",
             [
                 .id(identity.user), .id(identity.session), .text(target.platform.rawValue), .text(columns.token),
-                .text(orNull: columns.environment), .text(orNull: columns.topic),
-                columns.key.map(Parameter.bytes) ?? .null,
-                columns.secret.map(Parameter.bytes) ?? .null,
+                .text(orNull: columns.environment), .text(orNull: columns.topic), .bytes(orNull: columns.key),
+                .bytes(orNull: columns.secret),
             ])
     }
 
     /// Deletes the device's target, if it has one.
     package func deletePushTarget(of session: SessionID) async throws {
-        _ = try await rows(Statement("push_target_delete", "select push_target_delete($1)"), [.id(session)])
+        try await call("push_target_delete", [.id(session)])
     }
-
 }
 
 /// A target in the columns of the table.

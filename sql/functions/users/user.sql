@@ -20,7 +20,7 @@ $$;
 -- Presence is shown of users with whom the viewer has a direct thread, which costs an index probe a row; other shared
 -- threads would cost a probe for each thread.
 create or replace function user_search(
-    p_prefix text, p_limit int, p_after_rank bigint, p_after_id uuid, p_viewer uuid default null
+    p_prefix text, p_viewer uuid, p_limit int, p_after_rank bigint, p_after_id uuid
 ) returns table (item text, rank bigint, id uuid)
 language sql stable as $$
     select case when u.id = p_viewer or users_have_direct(p_viewer, u.id) then profile_json(u) else user_json(u) end::text,

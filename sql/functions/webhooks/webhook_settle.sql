@@ -16,8 +16,8 @@ create or replace function webhook_settle(
     p_delivered bigint[], p_delivered_ids text[], p_delivered_statuses int[], p_delivered_tries int[],
     p_open bigint[], p_open_ids text[], p_open_threads uuid[], p_open_at_ms bigint[], p_open_states int[],
     p_open_tries int[], p_open_statuses int[], p_open_reasons text[], p_open_next_ms bigint[],
-    p_removed bigint[], p_is_gone boolean, p_recent int default 1000, p_parked_max int default 10000,
-    p_revision int default null
+    p_removed bigint[], p_is_gone boolean, p_revision int default null,
+    p_recent int default 1000, p_parked_max int default 10000
 ) returns boolean
 language plpgsql volatile as $$
 declare
