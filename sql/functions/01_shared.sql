@@ -94,3 +94,29 @@ language plpgsql stable as $$
 begin
     raise exception using errcode = 'PY' || p_status, message = p_code, detail = p_detail, hint = p_field;
 end $$;
+
+-- Fails: always, with 404 and the code of a thing that does not exist. The result is for expressions, as of coalesce.
+create or replace function refuse_unknown(p_thing text) returns text
+language plpgsql stable as $$
+begin
+    perform refuse(404, p_thing || '_not_found', format('There is no such %s.', p_thing));
+    return null;
+end $$;
+
+-- Fails: PY401 invalid_token, always: the caller's session or account has ended meanwhile.
+create or replace function caller_refuse() returns void
+language sql stable as $$
+    select refuse(401, 'invalid_token', 'The token is invalid, or its session has ended. Sign in again.')
+$$;
+
+-- Checks the account and the thread that a hold or an archive is limited to; null for none. The account may be erased.
+-- Fails: PY404 user_not_found, thread_not_found.
+create or replace function scope_check(p_user uuid, p_thread uuid) returns void
+language plpgsql stable as $$
+begin
+    if p_user is not null and not exists (select from users u where u.id = p_user) then
+        perform refuse_unknown('user');
+    elsif p_thread is not null and not exists (select from threads t where t.id = p_thread) then
+        perform refuse_unknown('thread');
+    end if;
+end $$;

@@ -65,7 +65,7 @@ begin
         preferences = coalesce(p_changes -> 'preferences', u.preferences)
     where u.id = p_user and u.erased_at is null returning u.* into v_user;
     if not found then
-        perform refuse(401, 'invalid_token', 'The token is invalid, or its session has ended. Sign in again.');
+        perform caller_refuse();
     end if;
     if v_changes ? 'profile_image' then
         perform attachment_use_picture('profile', p_user, p_user, v_old_image, v_user.profile_image, 'profile_image');

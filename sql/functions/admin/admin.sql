@@ -15,15 +15,9 @@ $$;
 -- Returns: an account, also an erased one.
 -- Fails: PY404 user_not_found.
 create or replace function admin_user_get(p_user uuid) returns text
-language plpgsql stable as $$
-declare
-    v_user json := (select admin_user_json(u) from users u where u.id = p_user);
-begin
-    if v_user is null then
-        perform user_refuse();
-    end if;
-    return v_user::text;
-end $$;
+language sql stable as $$
+    select coalesce((select admin_user_json(u)::text from users u where u.id = p_user), refuse_unknown('user'))
+$$;
 
 -- Returns: a page of all accounts, the newest first; with `p_key` only the one of that username (case-folded by the
 -- caller).
@@ -65,7 +59,7 @@ declare
 begin
     select * into v_user from users u where u.id = p_user and u.erased_at is null for no key update;
     if not found then
-        perform user_refuse();
+        perform refuse_unknown('user');
     elsif (v_user.suspended_at is not null) = p_suspended then
         return v_sessions;
     end if;
@@ -92,9 +86,7 @@ create or replace function admin_session_create(
 ) returns table (account text, session text, ended uuid[])
 language plpgsql volatile as $$
 begin
-    if not exists (select from users u where u.id = p_user and u.erased_at is null) then
-        perform user_refuse();
-    end if;
+    perform user_require(p_user);
     perform audit_note(p_actor, p_request, 'session.create', p_user);
     return query select s.account, s.session, s.ended
     from session_create(p_user, p_session, p_digest, p_device, p_count_max) s;
@@ -103,19 +95,13 @@ end $$;
 -- Returns: a thread, with its last seq and the numbers of what it holds.
 -- Fails: PY404 thread_not_found.
 create or replace function admin_thread_get(p_thread uuid) returns text
-language plpgsql stable as $$
-declare
-    v_thread text := (select thread_json(t)::jsonb || jsonb_build_object('head', thread_head(t.id), 'invited_count',
+language sql stable as $$
+    select coalesce((select thread_json(t)::jsonb || jsonb_build_object('head', thread_head(t.id), 'invited_count',
         (select count(*) from members m where m.thread_id = t.id and m.status = 'invited'), 'owners',
         (select coalesce(jsonb_agg(m.user_id order by m.user_id), '[]') from members m
             where m.thread_id = t.id and m.role = 'owner' and m.status = 'joined'))
-        from threads t where t.id = p_thread);
-begin
-    if v_thread is null then
-        perform refuse(404, 'thread_not_found', 'There is no such thread.');
-    end if;
-    return v_thread;
-end $$;
+        from threads t where t.id = p_thread)::text, refuse_unknown('thread'))
+$$;
 
 -- Removes a message for everyone, as message_delete. Removing it again changes nothing.
 -- Fails: PY404 thread_not_found, message_not_found.

@@ -3,8 +3,8 @@
 -- Records an action and its subject. `p_subject` names what is neither a user nor in a thread. Actions that changed
 -- nothing are not recorded.
 create or replace function audit_note(
-    p_actor text, p_request text, p_action text, p_user uuid, p_thread uuid default null, p_message uuid default null,
-    p_subject text default null
+    p_actor text, p_request text, p_action text, p_user uuid default null, p_thread uuid default null,
+    p_message uuid default null, p_subject text default null
 ) returns void
 language sql volatile as $$
     insert into audit (id, at, actor, action, user_id, thread_id, message_id, subject, request_id)

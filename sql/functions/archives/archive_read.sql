@@ -6,11 +6,7 @@
 create or replace function archive_begin(p_user uuid, p_thread uuid) returns text
 language plpgsql stable as $$
 begin
-    if p_user is not null and not exists (select from users u where u.id = p_user) then
-        perform user_refuse();
-    elsif p_thread is not null and not exists (select from threads t where t.id = p_thread) then
-        perform refuse(404, 'thread_not_found', 'There is no such thread.');
-    end if;
+    perform scope_check(p_user, p_thread);
     return rfc3339(now());
 end $$;
 

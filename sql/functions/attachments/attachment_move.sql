@@ -140,7 +140,6 @@ create or replace function attachment_garbage_claim(p_limit int, p_lease_s int) 
 language plpgsql volatile
 set enable_sort = off
 as $$
-#variable_conflict use_column
 begin
     return query
     update attachment_garbage g set attempts = g.attempts + 1,

@@ -28,7 +28,7 @@ declare
 begin
     perform from users u where u.id = p_owner and u.erased_at is null for no key update;
     if not found then
-        perform refuse(401, 'invalid_token', 'The token is invalid, or its session has ended. Sign in again.');
+        perform caller_refuse();
     elsif p_length > p_size_max then
         perform refuse(413, 'attachment_too_large', 'An attachment may have at most ' || p_size_max || ' bytes.');
     end if;

@@ -54,7 +54,7 @@ begin
     if p_user = p_other then
         perform refuse(422, 'invalid', 'You cannot block yourself.', 'user_id');
     elsif not exists (select from users u where u.id = p_other and u.erased_at is null) then
-        perform user_refuse();
+        perform refuse_unknown('user');
     end if;
     v_thread := direct_lock(p_user, p_other);
     if p_blocked then

@@ -12,24 +12,12 @@ language sql stable as $$
     from users u where u.id = c.user_id
 $$;
 
--- Fails: PY404 command_not_found, always.
-create or replace function command_refuse() returns void
-language sql stable as $$
-    select refuse(404, 'command_not_found', 'There is no such command.')
-$$;
-
 -- Returns: a command.
 -- Fails: PY404 command_not_found.
 create or replace function command_get(p_command uuid) returns text
-language plpgsql stable as $$
-declare
-    v_command text := (select command_json(c)::text from commands c where c.id = p_command);
-begin
-    if v_command is null then
-        perform command_refuse();
-    end if;
-    return v_command;
-end $$;
+language sql stable as $$
+    select coalesce((select command_json(c)::text from commands c where c.id = p_command), refuse_unknown('command'))
+$$;
 
 -- Returns: a page of all commands, the newest first.
 create or replace function command_list(p_limit int, p_after_rank bigint, p_after_id uuid)
@@ -63,7 +51,7 @@ language plpgsql volatile as $$
 begin
     lock table command_lock in share update exclusive mode;
     if p_thread is not null and not exists (select from threads t where t.id = p_thread) then
-        perform refuse(404, 'thread_not_found', 'There is no such thread.');
+        perform refuse_unknown('thread');
     elsif exists (select from commands c where c.word = p_word) then
         perform refuse(409, 'word_taken',
             'There is a command with this word already. Choose another word, or delete that command first.');
@@ -108,7 +96,7 @@ begin
     lock table command_lock in share update exclusive mode;
     select * into v_command from commands c where c.id = p_command for no key update;
     if not found then
-        perform command_refuse();
+        perform refuse_unknown('command');
     end if;
     if p_enabled and not v_command.is_enabled then
         v_since := command_begin();
@@ -125,7 +113,7 @@ begin
             disabled_reason = case when p_enabled then null else c.disabled_reason end,
             since_pos = coalesce(v_since, c.since_pos)
         where c.id = p_command;
-        perform audit_note(p_actor, p_request, 'command.update', null, p_subject => p_command::text);
+        perform audit_note(p_actor, p_request, 'command.update', p_subject => p_command::text);
     end if;
     return command_get(p_command);
 end $$;
@@ -152,7 +140,7 @@ begin
     lock table command_lock in share update exclusive mode;
     delete from commands c where c.id = p_command returning c.* into v_command;
     if not found then
-        perform command_refuse();
+        perform refuse_unknown('command');
     end if;
     delete from command_runs r where r.command_id = p_command;
     perform audit_note(p_actor, p_request, 'command.delete', v_command.user_id, v_command.thread_id,
@@ -173,9 +161,9 @@ begin
         secret = p_secret
     where c.id = p_command;
     if not found then
-        perform command_refuse();
+        perform refuse_unknown('command');
     end if;
-    perform audit_note(p_actor, p_request, 'command.rotate', null, p_subject => p_command::text);
+    perform audit_note(p_actor, p_request, 'command.rotate', p_subject => p_command::text);
     return command_get(p_command);
 end $$;
 

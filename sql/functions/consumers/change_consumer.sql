@@ -75,13 +75,13 @@ begin
         outcome := 'created';
         insert into change_consumers (id, name, epoch, pos, created_at, moved_at)
         values (uuid_v7(v_now), p_name, coalesce(p_epoch, log_epoch()), coalesce(p_pos, log_head()), v_now, v_now);
-        perform audit_note(p_actor, p_request, 'consumer.create', null, null, null, p_name);
+        perform audit_note(p_actor, p_request, 'consumer.create', p_subject => p_name);
     elsif p_pos is null or (v_old.epoch, v_old.pos) = (p_epoch, p_pos) then
         outcome := 'same';
     else
         outcome := 'moved';
         update change_consumers c set epoch = p_epoch, pos = p_pos, moved_at = v_now where c.id = v_old.id;
-        perform audit_note(p_actor, p_request, 'consumer.move', null, null, null, p_name);
+        perform audit_note(p_actor, p_request, 'consumer.move', p_subject => p_name);
     end if;
     return query select outcome, g.* from consumer_get(p_name) g;
 end $$;
@@ -127,7 +127,7 @@ language plpgsql volatile as $$
 begin
     delete from change_consumers c where c.name = p_name;
     if not found then
-        perform refuse(404, 'consumer_not_found', 'There is no such consumer.');
+        perform refuse_unknown('consumer');
     end if;
-    perform audit_note(p_actor, p_request, 'consumer.delete', null, null, null, p_name);
+    perform audit_note(p_actor, p_request, 'consumer.delete', p_subject => p_name);
 end $$;

@@ -15,7 +15,7 @@ create or replace function account_check(p_users uuid[]) returns void
 language plpgsql volatile as $$
 begin
     if exists (select from users u where u.id = any (p_users) and u.erased_at is not null) then
-        perform user_refuse();
+        perform refuse_unknown('user');
     end if;
 end $$;
 
@@ -43,7 +43,7 @@ begin
     where u.id = p_user and u.erased_at is null
     returning u.* into v_user;
     if not found then
-        perform user_refuse();
+        perform refuse_unknown('user');
     end if;
     -- This comes before account_sign_out, which locks the log.
     perform announcement_begin('profile', p_user);

@@ -18,7 +18,7 @@ declare
 begin
     select * into v_hold from holds h where h.id = p_hold;
     if not found then
-        perform refuse(404, 'hold_not_found', 'There is no such hold.');
+        perform refuse_unknown('hold');
     end if;
     return v_hold;
 end $$;
@@ -49,15 +49,11 @@ language plpgsql volatile as $$
 declare
     v_hold holds;
 begin
-    if p_user is not null and not exists (select from users u where u.id = p_user) then
-        perform user_refuse();
-    elsif p_thread is not null and not exists (select from threads t where t.id = p_thread) then
-        perform refuse(404, 'thread_not_found', 'There is no such thread.');
-    end if;
+    perform scope_check(p_user, p_thread);
     perform hold_exclude();
     insert into holds (id, name, reason, user_id, thread_id, created_at)
     values (p_hold, p_name, p_reason, p_user, p_thread, stamp()) returning * into v_hold;
-    perform audit_note(p_actor, p_request, 'hold.create', p_user, p_thread, null, p_hold::text);
+    perform audit_note(p_actor, p_request, 'hold.create', p_user, p_thread, p_subject => p_hold::text);
     return hold_json(v_hold);
 end $$;
 
@@ -74,7 +70,7 @@ begin
     v_hold := hold_find(p_hold);
     update holds h set released_at = stamp() where h.id = p_hold and h.released_at is null;
     if found then
-        perform audit_note(p_actor, p_request, 'hold.release', v_hold.user_id, v_hold.thread_id, null, p_hold::text);
+        perform audit_note(p_actor, p_request, 'hold.release', v_hold.user_id, v_hold.thread_id, p_subject => p_hold::text);
     end if;
 end $$;
 

@@ -19,47 +19,26 @@ create or replace function hook_create(
 ) returns text
 language plpgsql volatile as $$
 declare
-    v_thread threads := hook_thread_lock(p_thread);
+    v_thread threads := thread_lock(p_thread);
     v_now timestamptz := stamp();
     v_hook hooks;
     v_new members;
-    v_head bigint;
 begin
-    v_new.status := 'joined';
-    perform thread_refuse_full(v_thread, null, v_new, p_group_max, p_room_max);
-    perform account_insert(p_user, null, null, p_name, '{}', null, true, p_image);
-    perform thread_count_add(p_user, array[p_user], null);
-    insert into members (thread_id, user_id, role, status, joined_at, read_seq, read_at, is_bot)
-    values (p_thread, p_user, 'member', 'joined', v_now, thread_head(p_thread), v_now, true) returning * into v_new;
-    update threads t set member_count = t.member_count + 1 where t.id = p_thread returning t.* into v_thread;
-    insert into hooks (id, token_digest, thread_id, user_id, created_at)
-    values (p_hook, p_digest, p_thread, p_user, v_now) returning * into v_hook;
-    perform audit_note(p_actor, p_request, 'hook.create', p_user, p_thread);
-    v_head := log_begin();
-    v_head := member_log(v_head, v_now, v_thread, v_new, 'begins', null);
-    if v_thread.kind = 'group' then
-        v_head := system_message(v_head, v_now, p_thread, member_news('joined', p_user, p_user));
-    end if;
-    perform log_announce(v_head);
-    return hook_json(v_hook)::text;
-end $$;
-
--- Returns: the thread, locked, for a new hook.
--- Fails: PY404 thread_not_found, PY409 direct_members_fixed.
--- Locks: the thread
-create or replace function hook_thread_lock(p_thread uuid) returns threads
-language plpgsql volatile as $$
-declare
-    v_thread threads;
-begin
-    select * into v_thread from threads t where t.id = p_thread for no key update;
-    if not found then
-        perform refuse(404, 'thread_not_found', 'There is no such thread.');
-    elsif v_thread.kind = 'direct' then
+    if v_thread.kind = 'direct' then
         perform refuse(409, 'direct_members_fixed',
             'A direct thread always has the same two members. Make a group for the hook.');
     end if;
-    return v_thread;
+    v_new := member_put_wanted(v_thread, p_user, p_user, null, null, 'joined', v_now);
+    -- Also in a thread that all people have left.
+    v_new.role := 'member';
+    perform thread_refuse_full(v_thread, null, v_new, p_group_max, p_room_max);
+    perform account_insert(p_user, null, null, p_name, '{}', null, true, p_image);
+    perform thread_count_add(p_user, array[p_user], null);
+    insert into hooks (id, token_digest, thread_id, user_id, created_at)
+    values (p_hook, p_digest, p_thread, p_user, v_now) returning * into v_hook;
+    perform audit_note(p_actor, p_request, 'hook.create', p_user, p_thread);
+    perform member_write(v_thread, v_now, v_new, 'begins', null);
+    return hook_json(v_hook)::text;
 end $$;
 
 -- Returns: where a hook posts, and as whom; no row if no hook has this token.
@@ -90,7 +69,7 @@ declare
 begin
     delete from hooks h where h.id = p_hook returning h.* into v_hook;
     if not found then
-        perform refuse(404, 'hook_not_found', 'There is no such hook.');
+        perform refuse_unknown('hook');
     end if;
     perform audit_note(p_actor, p_request, 'hook.delete', v_hook.user_id, v_hook.thread_id);
     if (member_of(v_hook.thread_id, v_hook.user_id)).status is not null then

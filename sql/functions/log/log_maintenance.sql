@@ -29,7 +29,7 @@ begin
             v_high := v_middle;
         end if;
     end loop;
-    return v_low;
+    return v_high;
 end $$;
 
 -- Makes partitions until there is room ahead for one partition's worth of events. `p_now` is for tests. A partition

@@ -34,9 +34,7 @@ begin
     if p_actor <> p_user and v_actor.role = 'member' and t.kind <> 'direct' then
         perform refuse(403, 'not_allowed', 'Only owners and admins may do this.');
     end if;
-    if not exists (select from users u where u.id = p_user and u.erased_at is null) then
-        perform user_refuse();
-    end if;
+    perform user_require(p_user);
     if p_actor <> p_user and p_status is distinct from 'invited' and t.kind <> 'direct' and p_old.status in ('left', 'removed')
         and coalesce(p_old.left_by_choice, p_old.status = 'left') then
         perform refuse(403, 'member_left', 'This user left the thread. Invite them instead: {"status": "invited"}.');
@@ -143,7 +141,6 @@ declare
     v_new members;
     v_is_stranger boolean := false;
     v_effect text := 'none';
-    v_head bigint;
 begin
     -- Locked, because the whole row is written: a simultaneous receipt would be lost.
     select * into v_old from members m where m.thread_id = p_thread and m.user_id = p_user for no key update;
@@ -165,29 +162,44 @@ begin
     if v_new.status is distinct from v_old.status then
         v_effect := case v_new.status when 'joined' then 'begins' else 'invites' end;
     end if;
-    if v_effect = 'begins' then
-        update threads t set member_count = t.member_count + 1 where t.id = p_thread returning t.* into v_thread;
+    return member_view(member_write(v_thread, v_now, v_new, v_effect, p_actor), true);
+end $$;
+
+-- Writes a member who joins (`p_effect` begins), is invited (invites) or has another role (none), and the events about
+-- it. In a group a system message says who joined, or was added. `p_actor` is null for another program.
+-- Returns: the member.
+-- Fails: as block_check and account_check.
+-- Locks: the member's row, then the log; the caller holds the thread
+create or replace function member_write(
+    t threads, p_now timestamptz, p_member members, p_effect text, p_actor uuid) returns members
+language plpgsql volatile as $$
+declare
+    v_user uuid := p_member.user_id;
+    v_head bigint;
+begin
+    if p_effect = 'begins' then
+        update threads x set member_count = x.member_count + 1 where x.id = t.id returning x.* into t;
     end if;
     insert into members as m (thread_id, user_id, role, status, joined_at, read_seq, read_at, invited_at, invited_by, is_bot)
-    values (p_thread, p_user, v_new.role, v_new.status, v_new.joined_at, coalesce(v_new.read_seq, 0), v_new.read_at,
-        v_new.invited_at, v_new.invited_by, (select u.is_bot from users u where u.id = p_user))
+    values (t.id, v_user, p_member.role, p_member.status, p_member.joined_at, coalesce(p_member.read_seq, 0),
+        p_member.read_at, p_member.invited_at, p_member.invited_by, (select u.is_bot from users u where u.id = v_user))
     on conflict (thread_id, user_id) do update set role = excluded.role, status = excluded.status,
         joined_at = excluded.joined_at, read_seq = excluded.read_seq, read_at = excluded.read_at,
         invited_at = excluded.invited_at, invited_by = excluded.invited_by,
         -- Outlives an invitation: inviting, withdrawing and adding must not get round it.
         left_by_choice = case when excluded.status <> 'joined' then coalesce(m.left_by_choice, m.status = 'left') end
-    returning m.* into v_new;
+    returning m.* into p_member;
 
     v_head := log_begin();
-    if v_effect <> 'none' then
-        perform block_check(p_actor, array[p_user]);
-        perform account_check(array[p_actor, p_user]);
+    if p_effect <> 'none' then
+        perform block_check(p_actor, array[v_user]);
+        perform account_check(array[coalesce(p_actor, v_user), v_user]);
     end if;
-    v_head := member_log(v_head, v_now, v_thread, v_new, v_effect, p_actor);
-    if v_effect = 'begins' and v_thread.kind = 'group' then
-        v_head := system_message(v_head, v_now, p_thread,
-            member_news(case when p_actor = p_user then 'joined' else 'added' end, p_actor, p_user));
+    v_head := member_log(v_head, p_now, t, p_member, p_effect, p_actor);
+    if p_effect = 'begins' and t.kind = 'group' then
+        v_head := system_message(v_head, p_now, t.id,
+            member_news(case when p_actor <> v_user then 'added' else 'joined' end, coalesce(p_actor, v_user), v_user));
     end if;
     perform log_announce(v_head);
-    return member_view(v_new, true);
+    return p_member;
 end $$;

@@ -150,36 +150,48 @@ begin
         perform log_announce(v_last, p_node);
     end if;
 
-    -- Retries: compared with what is stored by now, including this batch's own messages.
     if v_again is not null then
         return query
-        select g.item::int, r.verdict, case when r.verdict = 'exists' then message_view(m) end, m.seq, null::bigint,
-            null::timestamptz, null::text, null::int, null::boolean
-        from unnest(p_ids, p_threads, p_senders, p_types, p_payloads, p_reply_to, p_mentions)
-            with ordinality as g (id, thread_id, sender_id, type, payload, reply_to, mentions, item)
-        cross join message_find(g.thread_id, g.id) m
-        -- A message whose content was withdrawn cannot be compared: it counts as the same.
-        cross join lateral (select case when m.sender_id = g.sender_id and (m.payload is null
-                or (m.type = g.type
-                    and message_is_payload(m, (coalesce(v_sent, p_payloads))[g.item], p_attachments[g.item])
-                    and m.reply_to is not distinct from g.reply_to and m.mentions = g.mentions::uuid[])
-                or policy_has_rewritten(m, g.type, (coalesce(v_sent, p_payloads))[g.item], g.reply_to, g.mentions::uuid[]))
-            then 'exists' else 'conflict' end as verdict) r
-        where g.item = any (v_again) and m.seq is not null;
-        -- Their id was that of an earlier item which was refused: judged again, without that item.
-        v_again := array(select i from unnest(v_again) i where (message_find(p_threads[i], p_ids[i])).seq is null);
-        if v_again <> '{}' then
-            return query
-            select v_again[a.item], a.outcome, a.message, a.seq, a.pos, a.at, a.event, a.epoch, a.until_delivered
-            from message_append(
-                array(select p_ids[i] from unnest(v_again) i), array(select p_threads[i] from unnest(v_again) i),
-                array(select p_senders[i] from unnest(v_again) i), array(select p_types[i] from unnest(v_again) i),
-                array(select (coalesce(v_sent, p_payloads))[i] from unnest(v_again) i),
-                array(select p_reply_to[i] from unnest(v_again) i),
-                array(select p_mentions[i] from unnest(v_again) i), array(select p_known[i] from unnest(v_again) i),
-                p_node, p_now, array(select p_expires_s[i] from unnest(v_again) i),
-                array(select p_attachments[i] from unnest(v_again) i)) a;
-        end if;
+        select a.* from message_append_again(v_again, p_ids, p_threads, p_senders, p_types, coalesce(v_sent, p_payloads),
+            p_reply_to, p_mentions, p_known, p_node, p_now, p_expires_s, p_attachments) a;
+    end if;
+end $$;
+
+-- Appends the items of a batch whose id is taken, by a stored message or by an earlier item (`p_again`, by their index).
+-- They are compared with what is stored by now, including the batch's own messages. The other arguments, and what it
+-- returns, are those of message_append; `p_payloads` are as sent.
+create or replace function message_append_again(
+    p_again int[], p_ids uuid[], p_threads uuid[], p_senders uuid[], p_types text[], p_payloads json[], p_reply_to uuid[],
+    p_mentions text[], p_known bigint[], p_node text, p_now timestamptz, p_expires_s int[], p_attachments text[]
+) returns table (item int, outcome text, message text, seq bigint, pos bigint, at timestamptz, event text, epoch int,
+    until_delivered boolean)
+language plpgsql volatile as $$
+begin
+    return query
+    select g.item::int, r.verdict, case when r.verdict = 'exists' then message_view(m) end, m.seq, null::bigint,
+        null::timestamptz, null::text, null::int, null::boolean
+    from unnest(p_ids, p_threads, p_senders, p_types, p_payloads, p_reply_to, p_mentions)
+        with ordinality as g (id, thread_id, sender_id, type, payload, reply_to, mentions, item)
+    cross join message_find(g.thread_id, g.id) m
+    -- A message whose content was withdrawn cannot be compared: it counts as the same.
+    cross join lateral (select case when m.sender_id = g.sender_id and (m.payload is null
+            or (m.type = g.type and message_is_payload(m, g.payload, p_attachments[g.item])
+                and m.reply_to is not distinct from g.reply_to and m.mentions = g.mentions::uuid[])
+            or policy_has_rewritten(m, g.type, g.payload, g.reply_to, g.mentions::uuid[]))
+        then 'exists' else 'conflict' end as verdict) r
+    where g.item = any (p_again) and m.seq is not null;
+    -- Their id was that of an earlier item which was refused: judged again, without that item.
+    p_again := array(select i from unnest(p_again) i where (message_find(p_threads[i], p_ids[i])).seq is null);
+    if p_again <> '{}' then
+        return query
+        select p_again[a.item], a.outcome, a.message, a.seq, a.pos, a.at, a.event, a.epoch, a.until_delivered
+        from message_append(
+            array(select p_ids[i] from unnest(p_again) i), array(select p_threads[i] from unnest(p_again) i),
+            array(select p_senders[i] from unnest(p_again) i), array(select p_types[i] from unnest(p_again) i),
+            array(select p_payloads[i] from unnest(p_again) i), array(select p_reply_to[i] from unnest(p_again) i),
+            array(select p_mentions[i] from unnest(p_again) i), array(select p_known[i] from unnest(p_again) i),
+            p_node, p_now, array(select p_expires_s[i] from unnest(p_again) i),
+            array(select p_attachments[i] from unnest(p_again) i)) a;
     end if;
 end $$;
 

@@ -60,7 +60,6 @@ declare
     v_now timestamptz := stamp();
     v_old members;
     v_new members;
-    v_head bigint;
 begin
     select * into v_old from members m where m.thread_id = p_thread and m.user_id = p_user for no key update;
     if v_old.status = 'joined' then
@@ -72,28 +71,14 @@ begin
     elsif exists (select from users u where u.id = p_user and u.suspended_at is not null) then
         perform refuse(403, 'account_suspended', 'This account is suspended.');
     elsif not exists (select from users u where u.id = p_user and u.erased_at is null) then
-        perform user_refuse();
+        perform refuse_unknown('user');
     end if;
     v_new := member_put_wanted(v_thread, p_user, p_user, v_old, null, 'joined', v_now);
     perform thread_refuse_full(v_thread, v_old, v_new, p_group_max, p_room_max);
     if v_old.status is null or v_old.status in ('left', 'removed') then
         perform thread_count_add(p_user, array[p_user], p_threads_max);
     end if;
-    update threads t set member_count = t.member_count + 1 where t.id = p_thread returning t.* into v_thread;
-    insert into members as m (thread_id, user_id, role, status, joined_at, read_seq, read_at, is_bot)
-    values (p_thread, p_user, v_new.role, v_new.status, v_new.joined_at, coalesce(v_new.read_seq, 0), v_new.read_at,
-        (select u.is_bot from users u where u.id = p_user))
-    on conflict (thread_id, user_id) do update set role = excluded.role, status = excluded.status,
-        joined_at = excluded.joined_at, read_seq = excluded.read_seq, read_at = excluded.read_at, left_by_choice = null
-    returning m.* into v_new;
-
-    v_head := log_begin();
-    perform account_check(array[p_user]);
-    v_head := member_log(v_head, v_now, v_thread, v_new, 'begins', null);
-    if v_thread.kind = 'group' then
-        v_head := system_message(v_head, v_now, p_thread, member_news('joined', p_user, p_user));
-    end if;
-    perform log_announce(v_head);
+    perform member_write(v_thread, v_now, v_new, 'begins', null);
 end $$;
 
 -- Makes the direct thread of two people with the id that parley.ensure_direct returned. If they have one already, the
@@ -105,9 +90,7 @@ language plpgsql volatile as $$
 declare
     v_thread uuid;
 begin
-    if not exists (select from users u where u.id = p_one and u.erased_at is null) then
-        perform user_refuse();
-    end if;
+    perform user_require(p_one);
     perform from thread_create(p_id, 'direct', null, null, p_one, array[p_two], false, null, p_threads_max);
     select t.id into v_thread from threads t
     where t.direct_low = least(p_one, p_two) and t.direct_high = greatest(p_one, p_two);

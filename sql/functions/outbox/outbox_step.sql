@@ -88,37 +88,44 @@ language sql stable as $$
     from outbox_failures f where p_after_id is null or f.id < p_after_id order by f.id desc limit p_limit
 $$;
 
+-- Deletes a failed row, for an action that is recorded.
+-- Returns: the row.
+-- Fails: PY404 failure_not_found.
+create or replace function outbox_failure_take(p_actor text, p_request text, p_failure uuid, p_action text)
+returns outbox_failures
+language plpgsql volatile as $$
+declare
+    v_failure outbox_failures;
+begin
+    delete from outbox_failures f where f.id = p_failure returning f.* into v_failure;
+    if not found then
+        perform refuse_unknown('failure');
+    end if;
+    perform audit_note(p_actor, p_request, p_action, v_failure.user_id, v_failure.thread_id, v_failure.message_id);
+    return v_failure;
+end $$;
+
 -- Puts a failed row back into the outbox, behind all that waits.
 -- Fails: PY404 failure_not_found; PY409 failure_not_retryable (the sender has been erased).
 -- Locks: the failure's row
 create or replace function outbox_failure_retry(p_actor text, p_request text, p_failure uuid) returns void
 language plpgsql volatile as $$
 declare
-    v_failure outbox_failures;
+    v_failure outbox_failures := outbox_failure_take(p_actor, p_request, p_failure, 'outbox.retry');
 begin
-    delete from outbox_failures f where f.id = p_failure returning f.* into v_failure;
-    if not found then
-        perform refuse(404, 'failure_not_found', 'There is no such failure.');
-    elsif v_failure.kind = 'send' and v_failure.payload is null then
+    if v_failure.kind = 'send' and v_failure.payload is null then
         perform refuse(409, 'failure_not_retryable',
             'The sender has been erased, and the message with them. Delete the failure instead.');
     end if;
     insert into outbox (kind, thread_id, user_id, other_id, message_id, payload, attachments, at)
     values (v_failure.kind, v_failure.thread_id, v_failure.user_id, v_failure.other_id, v_failure.message_id,
         v_failure.payload, v_failure.attachments, v_failure.at);
-    perform audit_note(p_actor, p_request, 'outbox.retry', v_failure.user_id, v_failure.thread_id, v_failure.message_id);
 end $$;
 
 -- Deletes a failed row.
 -- Fails: PY404 failure_not_found.
 create or replace function outbox_failure_delete(p_actor text, p_request text, p_failure uuid) returns void
 language plpgsql volatile as $$
-declare
-    v_failure outbox_failures;
 begin
-    delete from outbox_failures f where f.id = p_failure returning f.* into v_failure;
-    if not found then
-        perform refuse(404, 'failure_not_found', 'There is no such failure.');
-    end if;
-    perform audit_note(p_actor, p_request, 'outbox.delete', v_failure.user_id, v_failure.thread_id, v_failure.message_id);
+    perform outbox_failure_take(p_actor, p_request, p_failure, 'outbox.delete');
 end $$;

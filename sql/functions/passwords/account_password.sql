@@ -49,7 +49,7 @@ begin
     end if;
     perform from sessions s where s.id = p_session and s.user_id = p_user for key share;
     if not found then
-        perform refuse(401, 'invalid_token', 'The token is invalid, or its session has ended. Sign in again.');
+        perform caller_refuse();
     end if;
     return session_delete_others(p_user, p_session, p_limit);
 end $$;

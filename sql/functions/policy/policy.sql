@@ -115,7 +115,7 @@ declare
 begin
     perform from users u where u.id = p_user and u.erased_at is null for share;
     if not found then
-        perform refuse(401, 'invalid_token', 'The token is invalid, or its session has ended. Sign in again.');
+        perform caller_refuse();
     end if;
     loop
         insert into policy_verdicts as v (sender_id, thread_id, message_id, is_edit, digest, action, code, detail, payload,

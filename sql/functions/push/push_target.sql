@@ -15,7 +15,7 @@ begin
     perform lock_row('push tokens', hashtext(encode(v_digest, 'hex')) & 1023);
     perform from sessions s where s.id = p_session and s.user_id = p_user for key share;
     if not found then
-        perform refuse(401, 'invalid_token', 'The token is invalid, or its session has ended. Sign in again.');
+        perform caller_refuse();
     elsif (select u.is_bot from users u where u.id = p_user) then
         perform refuse(403, 'not_allowed', 'A bot gets no alerts. Let it poll.');
     end if;

@@ -44,15 +44,15 @@ begin
     end if;
     perform from users u where u.id = p_reporter and u.erased_at is null for no key update;
     if not found then
-        perform refuse(401, 'invalid_token', 'The token is invalid, or its session has ended. Sign in again.');
+        perform caller_refuse();
     end if;
     if p_message is not null then
         v_message := message_of(member_joined(p_thread, p_reporter), p_message);
         if v_message.payload is null then
             perform refuse(409, 'message_deleted', 'This message was deleted.');
         end if;
-    elsif not exists (select from users u where u.id = p_user and u.erased_at is null) then
-        perform user_refuse();
+    else
+        perform user_require(p_user);
     end if;
     select * into v_report from reports r
     where r.reporter_id = p_reporter and r.state = 'open' and r.thread_id is not distinct from p_thread
@@ -97,7 +97,7 @@ declare
 begin
     select * into v_report from reports r where r.id = p_report for no key update;
     if not found then
-        perform refuse(404, 'report_not_found', 'There is no such report.');
+        perform refuse_unknown('report');
     elsif v_report.state <> p_state then
         if v_are_holds and p_state <> 'open' then
             perform hold_keep_reports(array[v_report]);

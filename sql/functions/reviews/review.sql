@@ -130,7 +130,7 @@ begin
     where r.message_id = p_message and (p_thread is null or r.thread_id = p_thread)
     order by r.state = 'pending' desc, r.decided_at desc limit 1 for update;
     if not found then
-        perform refuse(404, 'review_not_found', 'There is no such review.');
+        perform refuse_unknown('review');
     end if;
     return v_review;
 end $$;

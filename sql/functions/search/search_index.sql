@@ -164,15 +164,11 @@ end $$;
 create or replace function search_forget(m messages) returns void
 language plpgsql volatile as $$
 declare
-    v_words text[] := search_words(search_config(), search_text(m.type, m.payload));
+    v_words text[] := search_words_now(m, p_deletes => true);
 begin
-    if v_words = '{}' then
-        return;
-    elsif search_is_free(m.thread_id) then
+    if v_words <> '{}' then
         -- By an array, so that all three are conditions of the index, whatever the statistics.
         delete from message_words x where x.thread_id = m.thread_id and x.word = any (v_words) and x.seq = m.seq;
-    else
-        insert into search_stale (thread_id, seq, words) values (m.thread_id, m.seq, v_words);
     end if;
 end $$;
 
@@ -180,17 +176,25 @@ end $$;
 -- Locks: as search_forget
 create or replace function search_remember(m messages) returns void
 language plpgsql volatile as $$
+begin
+    insert into message_words (thread_id, word, seq)
+    select m.thread_id, w.word, m.seq from unnest(search_words_now(m, p_deletes => false)) w (word) on conflict do nothing;
+end $$;
+
+-- Returns: a message's words; none if a pass has the thread. Then the next pass deletes them if `p_deletes`, and reads
+-- the message again.
+-- Locks: as search_forget
+create or replace function search_words_now(m messages, p_deletes boolean) returns text[]
+language plpgsql volatile as $$
 declare
     v_words text[] := search_words(search_config(), search_text(m.type, m.payload));
 begin
-    if v_words = '{}' then
-        return;
-    elsif search_is_free(m.thread_id) then
-        insert into message_words (thread_id, word, seq) select m.thread_id, w.word, m.seq from unnest(v_words) w (word)
-        on conflict do nothing;
-    else
-        insert into search_stale (thread_id, seq, words) values (m.thread_id, m.seq, '{}');
+    if v_words <> '{}' and not search_is_free(m.thread_id) then
+        insert into search_stale (thread_id, seq, words)
+        values (m.thread_id, m.seq, case when p_deletes then v_words else '{}' end);
+        return '{}';
     end if;
+    return v_words;
 end $$;
 
 -- Returns: the index's configuration. It cannot change until this transaction ends: search_reset waits for the lock

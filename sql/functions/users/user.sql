@@ -1,10 +1,13 @@
 -- Users as others see them.
 
--- Fails: PY404 user_not_found, always.
-create or replace function user_refuse() returns void
-language sql stable as $$
-    select refuse(404, 'user_not_found', 'There is no such user.')
-$$;
+-- Fails: PY404 user_not_found, unless the account exists and was not erased.
+create or replace function user_require(p_user uuid) returns void
+language plpgsql stable as $$
+begin
+    if not exists (select from users u where u.id = p_user and u.erased_at is null) then
+        perform refuse_unknown('user');
+    end if;
+end $$;
 
 -- Returns: a profile. It shows presence to the user, and to people who share a thread with the user and are not
 -- blocked.

@@ -14,23 +14,12 @@ language sql stable as $$
     from webhook_states s where s.webhook_id = w.id
 $$;
 
-create or replace function webhook_refuse() returns void
-language sql stable as $$
-    select refuse(404, 'webhook_not_found', 'There is no such webhook.')
-$$;
-
 -- Returns: an endpoint.
 -- Fails: PY404 webhook_not_found.
 create or replace function webhook_get(p_webhook uuid) returns text
-language plpgsql stable as $$
-declare
-    v_webhook text := (select webhook_json(w)::text from webhooks w where w.id = p_webhook);
-begin
-    if v_webhook is null then
-        perform webhook_refuse();
-    end if;
-    return v_webhook;
-end $$;
+language sql stable as $$
+    select coalesce((select webhook_json(w)::text from webhooks w where w.id = p_webhook), refuse_unknown('webhook'))
+$$;
 
 -- Returns: a page of all endpoints, the newest first.
 create or replace function webhook_list(p_limit int, p_after_rank bigint, p_after_id uuid)
@@ -58,7 +47,7 @@ begin
     insert into webhooks (id, url, types, is_thin, is_ordered, secret, created_at)
     values (p_webhook, p_url, p_types, p_thin, p_ordered, p_secret, stamp());
     insert into webhook_states (webhook_id, epoch, pos) values (p_webhook, log_epoch(), log_head());
-    perform audit_note(p_actor, p_request, 'webhook.create', null, p_subject => p_webhook::text);
+    perform audit_note(p_actor, p_request, 'webhook.create', p_subject => p_webhook::text);
     return webhook_get(p_webhook);
 end $$;
 
@@ -76,7 +65,7 @@ declare
 begin
     select * into v_webhook from webhooks w where w.id = p_webhook for no key update;
     if not found then
-        perform webhook_refuse();
+        perform refuse_unknown('webhook');
     end if;
     if (p_url is not null and p_url <> v_webhook.url)
         or (p_has_types and p_types is distinct from v_webhook.types)
@@ -93,7 +82,7 @@ begin
             -- Another node may begin at once: the former one has stopped.
             update webhook_states s set lease_until = '-infinity', claim = s.claim + 1 where s.webhook_id = p_webhook;
         end if;
-        perform audit_note(p_actor, p_request, 'webhook.update', null, p_subject => p_webhook::text);
+        perform audit_note(p_actor, p_request, 'webhook.update', p_subject => p_webhook::text);
     end if;
     return webhook_get(p_webhook);
 end $$;
@@ -106,12 +95,12 @@ language plpgsql volatile as $$
 begin
     delete from webhooks w where w.id = p_webhook;
     if not found then
-        perform webhook_refuse();
+        perform refuse_unknown('webhook');
     end if;
     delete from webhook_states s where s.webhook_id = p_webhook;
     delete from webhook_deliveries d where d.webhook_id = p_webhook;
     delete from webhook_batches b where b.webhook_id = p_webhook;
-    perform audit_note(p_actor, p_request, 'webhook.delete', null, p_subject => p_webhook::text);
+    perform audit_note(p_actor, p_request, 'webhook.delete', p_subject => p_webhook::text);
 end $$;
 
 -- Gives an endpoint a new secret. The present one also signs for `p_both_s` seconds; one before it no longer does.
@@ -128,9 +117,9 @@ begin
         secret = p_secret, revision = w.revision + 1
     where w.id = p_webhook;
     if not found then
-        perform webhook_refuse();
+        perform refuse_unknown('webhook');
     end if;
-    perform audit_note(p_actor, p_request, 'webhook.rotate', null, p_subject => p_webhook::text);
+    perform audit_note(p_actor, p_request, 'webhook.rotate', p_subject => p_webhook::text);
     return webhook_get(p_webhook);
 end $$;
 
@@ -144,7 +133,7 @@ begin
     select w.url, w.secret, case when w.former_until > p_now then w.former_secret end
     from webhooks w where w.id = p_webhook;
     if not found then
-        perform webhook_refuse();
+        perform refuse_unknown('webhook');
     end if;
 end $$;
 
@@ -163,7 +152,7 @@ declare
 begin
     perform from webhook_states s where s.webhook_id = p_webhook for no key update;
     if not found then
-        perform webhook_refuse();
+        perform refuse_unknown('webhook');
     end if;
     if p_epoch is not null then
         select * into v_place from log_place(p_epoch, p_pos);
@@ -179,6 +168,6 @@ begin
     update webhook_states s set pos = least(s.pos, v_pos), epoch = log_epoch(), claim = s.claim + 1,
         lease_until = '-infinity'
     where s.webhook_id = p_webhook;
-    perform audit_note(p_actor, p_request, 'webhook.replay', null, p_subject => p_webhook::text);
+    perform audit_note(p_actor, p_request, 'webhook.replay', p_subject => p_webhook::text);
     return webhook_get(p_webhook);
 end $$;
