@@ -134,12 +134,12 @@ CREATE TABLE public.commands (
     description text,
     thread_id uuid,
     user_id uuid NOT NULL,
-    is_enabled boolean DEFAULT true NOT NULL,
-    disabled_at timestamp with time zone,
-    disabled_reason text,
     secret bytea NOT NULL,
     former_secret bytea,
     former_until timestamp with time zone,
+    is_enabled boolean DEFAULT true NOT NULL,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
     since_pos bigint NOT NULL,
     created_at timestamp with time zone NOT NULL,
     CONSTRAINT commands_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['gone'::text, 'admin'::text]))),
@@ -219,6 +219,20 @@ CREATE TABLE public.imports (
     created_at timestamp with time zone NOT NULL,
     touched_at timestamp with time zone NOT NULL,
     CONSTRAINT imports_digest_check CHECK ((octet_length(digest) = 32))
+);
+CREATE TABLE public.outbox_failures (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    kind text NOT NULL,
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    other_id uuid,
+    message_id uuid,
+    attachments uuid[],
+    payload json,
+    at timestamp with time zone NOT NULL,
+    failed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    code text NOT NULL,
+    detail text NOT NULL
 );
 CREATE TABLE public.policy_verdicts (
     sender_id uuid NOT NULL,
@@ -451,16 +465,16 @@ CREATE TABLE public.import_attachments (
     owner_id uuid NOT NULL,
     name text NOT NULL,
     declared_type text,
+    thumbnail_type text,
+    thumbnail_size integer,
+    thumbnail_digest bytea,
+    thumbnail_is_own boolean NOT NULL,
     media_type text,
     size bigint NOT NULL,
     digest bytea NOT NULL,
     width integer,
     height integer,
     thumbhash bytea,
-    thumbnail_type text,
-    thumbnail_size integer,
-    thumbnail_digest bytea,
-    thumbnail_is_own boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
     uploaded_digest bytea
 );
@@ -692,20 +706,6 @@ CREATE TABLE public.outbox (
     attachments uuid[],
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['send'::text, 'add_member'::text, 'ensure_direct'::text])))
-);
-CREATE TABLE public.outbox_failures (
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    kind text NOT NULL,
-    thread_id uuid NOT NULL,
-    user_id uuid NOT NULL,
-    other_id uuid,
-    message_id uuid,
-    payload json,
-    attachments uuid[],
-    at timestamp with time zone NOT NULL,
-    failed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    code text NOT NULL,
-    detail text NOT NULL
 );
 CREATE TABLE public.outbox_limits (
     text_bytes_max integer DEFAULT 16384 NOT NULL,

@@ -11,21 +11,11 @@ begin
     end loop;
 end $$;
 
--- The role for other programs. It may call three functions and nothing else. Roles belong to the whole server: another
--- database may have made it, or may be making it now. A user who may make no roles leaves it out; `parley outbox
--- install` with an administrator's URL adds it.
+-- A user who may make no roles leaves out the one for other programs: `parley outbox install` with an administrator's URL
+-- adds it.
 do $$
 begin
-    if to_regrole('parley_sender') is null then
-        begin
-            create role parley_sender nologin;
-        exception when insufficient_privilege or duplicate_object or unique_violation then
-            null;
-        end;
-    end if;
-    if to_regrole('parley_sender') is not null then
-        grant usage on schema parley to parley_sender;
-        grant execute on function parley.send(uuid, uuid, jsonb, uuid), parley.ensure_direct(uuid, uuid),
-            parley.add_member(uuid, uuid) to parley_sender;
-    end if;
+    perform parley.outbox_grant();
+exception when insufficient_privilege then
+    null;
 end $$;

@@ -834,65 +834,6 @@ create index reports_by_reporter on reports (reporter_id, id);
 create index reports_by_user on reports (user_id);
 create index reports_by_message on reports (thread_id, seq) where thread_id is not null;
 
--- The outbox: messages and members that other programs write in transactions of their own, by SQL. The schema `parley`
--- is for these programs. Parley's own tables stay in their schema, and Parley's sessions leave `parley` out of their
--- search path (SessionSettings), also where it is the schema of their user's name.
-
--- `create schema if not exists` needs the right to create schemas even if the schema exists.
-do $$
-begin
-    if to_regnamespace('parley') is null then
-        create schema parley;
-    end if;
-end $$;
-
--- Rows wait here until a node handles them, in the order of `seq`. Rows commit in any order. `parley outbox
--- install` makes the same tables in databases of other programs; a test compares.
-create table outbox (
-    seq bigint generated always as identity primary key,
-    -- send | add_member | ensure_direct
-    kind text not null check (kind in ('send', 'add_member', 'ensure_direct')),
-    thread_id uuid not null,
-    -- The sender, the new member, or the first person of a direct thread.
-    user_id uuid not null,
-    -- The second person of a direct thread.
-    other_id uuid,
-    -- Of a message.
-    message_id uuid,
-    payload json,
-    -- The ids in the payload. Null for a message without attachments.
-    attachments uuid[],
-    at timestamptz not null default clock_timestamp()
-);
-create index outbox_by_thread on outbox (thread_id, message_id);
-
--- Rows that could not be handled: what they asked for was refused after the commit.
-create table outbox_failures (
-    id uuid primary key default gen_random_uuid(),
-    kind text not null,
-    thread_id uuid not null,
-    user_id uuid not null,
-    other_id uuid,
-    message_id uuid,
-    -- Null also for a message whose sender has been erased.
-    payload json,
-    attachments uuid[],
-    at timestamptz not null,
-    failed_at timestamptz not null default clock_timestamp(),
-    -- A problem code of the API, and a sentence.
-    code text not null,
-    detail text not null
-);
-create index outbox_failures_by_user on outbox_failures (user_id);
-
--- The limits that parley.send checks, as the nodes are configured.
-create table outbox_limits (
-    text_bytes_max int not null default 16384,
-    payload_bytes_max int not null default 65536,
-    is_only boolean primary key default true check (is_only)
-);
-insert into outbox_limits default values;
-
 -- The ids that parley.ensure_direct has returned for direct threads with another id: of pairs who had a thread that the
 -- caller could not see yet.
 create table direct_aliases (
@@ -1052,16 +993,16 @@ create table import_attachments (
     owner_id uuid not null,
     name text not null,
     declared_type text,
+    thumbnail_type text,
+    thumbnail_size int,
+    thumbnail_digest bytea,
+    thumbnail_is_own boolean not null,
     media_type text,
     size bigint not null,
     digest bytea not null,
     width int,
     height int,
     thumbhash bytea,
-    thumbnail_type text,
-    thumbnail_size int,
-    thumbnail_digest bytea,
-    thumbnail_is_own boolean not null,
     created_at timestamptz not null,
     -- SHA-256 as the archive says, of a file that was changed.
     uploaded_digest bytea
@@ -1198,14 +1139,14 @@ create table commands (
     thread_id uuid,
     -- The bot that posts the replies. It is a member of no thread.
     user_id uuid not null,
-    is_enabled boolean not null default true,
-    -- Null while enabled. gone: the address answered 410. admin: an administrator disabled it.
-    disabled_at timestamptz,
-    disabled_reason text check (disabled_reason in ('gone', 'admin')),
     secret bytea not null check (octet_length(secret) = 32),
     -- The secret before the last rotation also signs until former_until.
     former_secret bytea,
     former_until timestamptz,
+    is_enabled boolean not null default true,
+    -- Null while enabled. gone: the address answered 410. admin: an administrator disabled it.
+    disabled_at timestamptz,
+    disabled_reason text check (disabled_reason in ('gone', 'admin')),
     -- Only messages after this position run it: those that came after it was made, or enabled again.
     since_pos bigint not null,
     created_at timestamptz not null

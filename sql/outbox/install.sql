@@ -1,42 +1,6 @@
--- The outbox in a database of another program, made by `parley outbox install` in one transaction with the functions of
--- outbox_shape.sql. Parley's nodes read it (PARLEY_OUTBOX_URLS). The tables have the columns of those in Parley's
--- database; a test compares. Everything may be applied again.
-
-create table if not exists parley.outbox (
-    seq bigint generated always as identity primary key,
-    kind text not null check (kind in ('send', 'add_member', 'ensure_direct')),
-    thread_id uuid not null,
-    user_id uuid not null,
-    other_id uuid,
-    message_id uuid,
-    payload json,
-    attachments uuid[],
-    at timestamptz not null default clock_timestamp()
-);
-create index if not exists outbox_by_thread on parley.outbox (thread_id, message_id);
-
-create table if not exists parley.outbox_failures (
-    id uuid primary key default gen_random_uuid(),
-    kind text not null,
-    thread_id uuid not null,
-    user_id uuid not null,
-    other_id uuid,
-    message_id uuid,
-    payload json,
-    attachments uuid[],
-    at timestamptz not null,
-    failed_at timestamptz not null default clock_timestamp(),
-    code text not null,
-    detail text not null
-);
-create index if not exists outbox_failures_by_user on parley.outbox_failures (user_id);
-
-create table if not exists parley.outbox_limits (
-    text_bytes_max int not null default 16384,
-    payload_bytes_max int not null default 65536,
-    is_only boolean primary key default true check (is_only)
-);
-insert into parley.outbox_limits default values on conflict do nothing;
+-- What the outbox in a database of another program has besides the migration 0002_outbox.sql and outbox_shape.sql: `parley
+-- outbox install` applies the three in one transaction. Parley's nodes read it (PARLEY_OUTBOX_URLS). Everything may be
+-- applied again.
 
 -- The node that reads the outbox. Until `until` no other node may: so the rows of a thread keep their order.
 create table if not exists parley.outbox_lease (

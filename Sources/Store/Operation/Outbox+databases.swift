@@ -144,29 +144,26 @@ package enum OutboxInstallation {
                         and to_regclass('parley.outbox_lease') is null
                     """
                 ).first?.bool(0) ?? false
-            try session.run(isParleys ? text("rights.sql") : script)
+            try session.run(isParleys ? grant : script)
             return isParleys ? .roleAdded : .installed
         }
     }
+
+    private static let grant = "select parley.outbox_grant();"
 
     private static var script: String {
         """
         begin;
         select pg_advisory_xact_lock(7266011);
         set local check_function_bodies = off;
-        do $$ begin
-            if to_regnamespace('parley') is null then create schema parley; end if;
-        end $$;
         set local search_path = parley, pg_temp;
 
-        """ + shape + text("install.sql") + text("rights.sql") + "commit;"
+        """ + text("0002_outbox.sql", in: EmbeddedSQL.migrations)
+            + text("outbox/outbox_shape.sql", in: EmbeddedSQL.functions)
+            + text("install.sql", in: EmbeddedSQL.outbox) + grant + "commit;"
     }
 
-    private static var shape: String {
-        EmbeddedSQL.functions.first { $0.name == "outbox/outbox_shape.sql" }?.text ?? ""
-    }
-
-    private static func text(_ name: String) -> String {
-        EmbeddedSQL.outbox.first { $0.name == name }?.text ?? ""
+    private static func text(_ name: String, in files: [(name: String, text: String)]) -> String {
+        files.first { $0.name == name }?.text ?? ""
     }
 }

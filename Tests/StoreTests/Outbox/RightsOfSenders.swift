@@ -43,7 +43,7 @@ struct RightsOfSenders {
         #expect(found.split(separator: "\n").map { String($0) } == Self.expected(schemas: "parley"))
     }
 
-    @Test("are the same in a database apart, whose tables have the same columns; installing again changes nothing")
+    @Test("are the same in a database apart; installing again changes nothing")
     func apart() async throws {
         let cluster = try await TestCluster.shared()
         let database = try await cluster.createDatabase()
@@ -56,14 +56,6 @@ struct RightsOfSenders {
         #expect(
             try await Psql.run(Self.rights, conninfo: superuser).split(separator: "\n").map { String($0) }
                 == Self.expected(schemas: "parley public"))
-        let columns = """
-            select string_agg(format('%s.%s %s %s %s', table_name, column_name, data_type, is_nullable, column_default), ', '
-                order by table_name, ordinal_position)
-            from information_schema.columns where table_name in ('outbox', 'outbox_failures', 'outbox_limits')
-            """
-        #expect(
-            try await Psql.run(columns, conninfo: superuser)
-                == Psql.run(columns, conninfo: try await MigratedDatabase.create()))
     }
 
     @Test("can be added to Parley's own database by an administrator")

@@ -1,17 +1,15 @@
 -- The functions for other programs (docs/sql.md), for both kinds of outbox: the one in Parley's database, and those that
--- `parley outbox install` makes in other databases, with this file and sql/outbox/install.sql. They check what can be
--- checked and add a row to the outbox, in the caller's transaction. The tables are in Parley's own schema here and in the
--- schema `parley` there, so functions that use one keep the search path of the installation. outbox_write.sql has the
--- functions that look at Parley's tables; install.sql has their counterparts, which know nothing.
+-- `parley outbox install` makes in other databases, with this file, the migration 0002_outbox.sql and
+-- sql/outbox/install.sql. They check what can be checked and add a row to the outbox, in the caller's transaction. The
+-- tables are in Parley's own schema here and in the schema `parley` there, so functions that use one keep the search path
+-- of the installation. outbox_write.sql has the functions that look at Parley's tables; install.sql has their
+-- counterparts, which know nothing. The end of this file lets other programs call three functions as their owner.
 
 -- Sends a message. The same id with the same body again changes nothing.
 -- Returns: the message's id.
 -- Fails: PY422 invalid; PY409 id_taken; in Parley's database also as outbox_check_message.
 create or replace function parley.send(sender uuid, thread uuid, payload jsonb, id uuid default gen_random_uuid()) returns uuid
-language plpgsql volatile security definer
-set search_path from current set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set jit = off
-as $$
+language plpgsql volatile as $$
 #variable_conflict use_variable
 declare
     v_thread uuid;
@@ -45,10 +43,7 @@ end $$;
 -- Returns: the thread's id. Messages to it can be sent in the same transaction.
 -- Fails: PY422 invalid; in Parley's database also as outbox_check_direct.
 create or replace function parley.ensure_direct(a uuid, b uuid) returns uuid
-language plpgsql volatile security definer
-set search_path from current set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set jit = off
-as $$
+language plpgsql volatile as $$
 #variable_conflict use_variable
 declare
     v_thread uuid;
@@ -70,10 +65,7 @@ end $$;
 -- Adds a member to a group or room. Adding a member again changes nothing.
 -- Fails: PY422 invalid; in Parley's database also as outbox_check_member.
 create or replace function parley.add_member(thread uuid, "user" uuid) returns void
-language plpgsql volatile security definer
-set search_path from current set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set jit = off
-as $$
+language plpgsql volatile as $$
 #variable_conflict use_variable
 declare
     v_user uuid := "user";
@@ -229,3 +221,35 @@ as $$
     update outbox_limits l set text_bytes_max = p_text_bytes_max, payload_bytes_max = p_payload_bytes_max
     where (l.text_bytes_max, l.payload_bytes_max) <> (p_text_bytes_max, p_payload_bytes_max)
 $$;
+
+-- Makes the role for other programs, if there is none, and lets it call three functions and nothing else. Roles belong to
+-- the whole server: another database may have made it, or may be making it now.
+-- Fails: 42501, if the caller may make no roles.
+create or replace function parley.outbox_grant() returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if to_regrole('parley_sender') is null then
+        begin
+            create role parley_sender nologin;
+        exception when duplicate_object or unique_violation then
+            null;
+        end;
+    end if;
+    grant usage on schema parley to parley_sender;
+    grant execute on function parley.send(uuid, uuid, jsonb, uuid), parley.ensure_direct(uuid, uuid),
+        parley.add_member(uuid, uuid) to parley_sender;
+end $$;
+
+-- These run as their owner, with the search path of the installation and the planner settings of Parley's sessions.
+do $$
+declare
+    v_function text;
+begin
+    foreach v_function in array array['send(uuid, uuid, jsonb, uuid)', 'ensure_direct(uuid, uuid)',
+        'add_member(uuid, uuid)'] loop
+        execute format('alter function parley.%s security definer set search_path from current set enable_seqscan = off
+            set enable_hashjoin = off set enable_mergejoin = off set jit = off', v_function);
+    end loop;
+end $$;
