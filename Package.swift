@@ -183,7 +183,7 @@ let package = Package(
             dependencies: [
                 "Archives", "Basics", "Credentials", "Cryptography", "DelegatedTokens", "Domain", "Log", "Pictures",
                 "Store",
-                "Telemetry", "Transport", "WebClient",
+                "Telemetry", "Transport", "WebClient", "Workers",
                 httpTypes, logging, nioCore,
             ],
             exclude: ["embed.json", "openapi.yaml"], swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
@@ -316,8 +316,8 @@ let package = Package(
         .testTarget(
             name: "ThumbnailingTests",
             dependencies: [
-                "Linux", "SandboxProbe", "TestSupport", "ThumbnailFormat", "Thumbnailing", "parley-thumbnailer",
-                logging,
+                "Basics", "Linux", "SandboxProbe", "TestSupport", "ThumbnailFormat", "Thumbnailing",
+                "parley-thumbnailer", logging,
             ],
             exclude: ["Pictures/pictures.py"], swiftSettings: testSettings),
         .testTarget(

@@ -91,7 +91,8 @@ struct SlotLine<Flow: Hashable, Waiter> {
         return removed.waiter
     }
 
-    private func mayStart(_ flow: Flow) -> Bool { (flows[flow]?.runningCount ?? 0) < limits.flowSlotCount }
+    /// Whether the flow runs fewer jobs than a flow may.
+    func mayStart(_ flow: Flow) -> Bool { (flows[flow]?.runningCount ?? 0) < limits.flowSlotCount }
 
     /// Of the flows that run the fewest jobs, the one whose turn is first.
     private var nextTurn: Int? {

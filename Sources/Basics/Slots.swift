@@ -26,12 +26,10 @@ package struct SlotLimits: Sendable {
 
 /// Why a job got no slot.
 package enum SlotRefusal: Error {
-    /// The flow has as many jobs in line as one flow may have.
+    /// The flow has as many jobs in line as one flow may have, or none of its running jobs ended in time.
     case flowFull
-    /// The flows together have as many jobs in line as there may be.
+    /// The flows together have as many jobs in line as there may be, or no slot was free in time.
     case full
-    /// No slot was free within the time that the job may wait.
-    case late
 }
 
 /// Slots for jobs of many flows (accounts, addresses), which are served in turn: a flow with many jobs waits behind its
@@ -104,7 +102,7 @@ package final class Slots<Flow: Hashable & Sendable>: Sendable {
                 // The handler, or the end of the time, may have come before the waiter was in line. After a `.go` or a
                 // refusal it is not in line.
                 if Task.isCancelled { giveUp(flow, id, CancellationError()) }
-                if let deadline, deadline <= .now { giveUp(flow, id, SlotRefusal.late) }
+                if let deadline, deadline <= .now { giveUpLate(flow, id) }
             }
         } onCancel: {
             giveUp(flow, id, CancellationError())
@@ -113,7 +111,12 @@ package final class Slots<Flow: Hashable & Sendable>: Sendable {
 
     private func giveUp(_ flow: Flow, _ id: UInt64, at deadline: ContinuousClock.Instant) async {
         guard (try? await Task.sleep(until: deadline, clock: .continuous)) != nil else { return }
-        giveUp(flow, id, SlotRefusal.late)
+        giveUpLate(flow, id)
+    }
+
+    private func giveUpLate(_ flow: Flow, _ id: UInt64) {
+        let (waiter, mayStart) = state.withLock { ($0.line.giveUp(flow, id: id), $0.line.mayStart(flow)) }
+        waiter?.resume(throwing: mayStart ? SlotRefusal.full : .flowFull)
     }
 
     private func giveUp(_ flow: Flow, _ id: UInt64, _ error: any Error) {

@@ -6,13 +6,14 @@ extension Node {
     /// First fails the readiness check, then ends the waiting polls, then answers the other requests, then writes what
     /// they left behind. The components still run: alerts, mail and the tail end after this.
     func drain(_ server: HTTPServer, _ signal: UnixSignal) async {
-        let drain = Duration.seconds(settings.drainSeconds)
+        let drain = Duration.seconds(core.settings.drainSeconds)
         // A load balancer must see the failing readiness check before connections are refused. At a terminal (SIGINT)
         // there is none.
         let unreadyUntil = ContinuousClock.now + (signal == .sigterm ? min(drain, .seconds(1)) : .zero)
-        isClosing.set()
+        core.isClosing.set()
         server.setClosing()
-        changes.close()
+        let log = core.log
+        log.hub.moved.close()
         await log.hub.drain(over: drain)
         try? await Task.sleep(until: unreadyUntil, clock: .continuous)
         await server.stopAccepting()
@@ -29,7 +30,7 @@ extension Node {
         do {
             try await body()
         } catch {
-            logger.warning("\(failure)", metadata: ["reason": "\(error)"])
+            core.logger.warning("\(failure)", metadata: ["reason": "\(error)"])
         }
     }
 }

@@ -39,7 +39,7 @@ extension Node {
             group.addTask { try await announceWhenFresh(server) }
             group.addTask {
                 for await signal in signals {
-                    logger.info("stopping", metadata: ["signal": "\(signal)"])
+                    core.logger.info("stopping", metadata: ["signal": "\(signal)"])
                     Watchdog.start(seconds: 9)
                     await drain(server, signal)
                     await metricsServer?.drain(deadline: .zero)
@@ -61,8 +61,9 @@ extension Node {
     private func announceWhenFresh(_ server: HTTPServer) async throws {
         while !isFresh { try await Task.sleep(for: .milliseconds(5)) }
         // In a URL an IPv6 address is in brackets.
-        let host = settings.httpHost.contains(":") ? "[\(settings.httpHost)]" : settings.httpHost
-        print("parley is listening on http\(tls == nil ? "" : "s")://\(host):\(server.port)")
+        let name = core.settings.httpHost
+        let host = name.contains(":") ? "[\(name)]" : name
+        print("parley is listening on http\(core.tls == nil ? "" : "s")://\(host):\(server.port)")
         fflush(nil)
     }
 }

@@ -17,18 +17,3 @@ package enum Drawing: Sendable, Equatable {
     /// The process could not start, could not install its sandbox, or wrote no thumbnail. Says why.
     case failed(String)
 }
-
-/// Too many pictures wait for their turn.
-package enum ThumbnailerBusy: Error, CustomStringConvertible {
-    /// The owner's pictures fill the owner's part of the line.
-    case owner
-    /// The pictures of all owners fill the line. Retry later.
-    case all
-
-    package var description: String {
-        switch self {
-        case .owner: "too many pictures of the owner wait for a thumbnail"
-        case .all: "too many pictures wait for a thumbnail"
-        }
-    }
-}

@@ -42,14 +42,8 @@ package final class Thumbnailer: Sendable {
     package var load: (busy: Int, waiting: Int) { slots.load }
 
     /// Waits for the turn of an owner's picture.
-    /// - Throws: `ThumbnailerBusy`, `CancellationError`.
-    package func hold(for owner: String) async throws -> HeldSlot {
-        do {
-            return try await slots.hold(owner)
-        } catch let refusal as SlotRefusal {
-            throw refusal == .flowFull ? ThumbnailerBusy.owner : .all
-        }
-    }
+    /// - Throws: `SlotRefusal`, `CancellationError`.
+    package func hold(for owner: String) async throws -> HeldSlot { try await slots.hold(owner) }
 
     /// Returns a slot if the owner's picture may be drawn now.
     package func holdIfFree(for owner: String) -> HeldSlot? { slots.holdIfFree(owner) }

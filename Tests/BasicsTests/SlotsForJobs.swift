@@ -184,11 +184,19 @@ struct SlotsInUse {
     func late() async throws {
         let slots = Slots<String>(SlotLimits(slotCount: 1, waitingCountMax: 2))
         try await slots.enter("a")
-        await #expect(throws: SlotRefusal.late) { try await slots.enter("b", within: .milliseconds(20)) }
+        await #expect(throws: SlotRefusal.full) { try await slots.enter("b", within: .milliseconds(20)) }
         let patient = Task { try await slots.enter("b", within: .seconds(60)) }
         try await eventually("one waits") { slots.load.waiting == 1 }
         slots.leave("a")
         try await patient.value
+        #expect(slots.load == (busy: 1, waiting: 0))
+    }
+
+    @Test("refuse a late caller for its own flow, if that runs all it may")
+    func lateFlow() async throws {
+        let slots = Slots<String>(SlotLimits(slotCount: 2, waitingCountMax: 2, flowSlotCount: 1))
+        try await slots.enter("a")
+        await #expect(throws: SlotRefusal.flowFull) { try await slots.enter("a", within: .milliseconds(20)) }
         #expect(slots.load == (busy: 1, waiting: 0))
     }
 

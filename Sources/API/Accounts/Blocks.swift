@@ -1,10 +1,13 @@
 // Blocks: the users who cannot reach the caller.
 import Domain
+import Store
 
-extension API {
+struct BlockCalls: Sendable {
+    let store: Store
+
     private static var path: String { "/v1/users/me/blocks" }
 
-    var blockRoutes: [Route] {
+    var routes: [Route] {
         [
             Route(.get, Self.path, .listBlocks, query: .read, .signedIn(listBlocks)),
             Route(.put, Self.path + "/{user_id}", .putBlock, body: .unneeded, .signedIn(putBlock)),

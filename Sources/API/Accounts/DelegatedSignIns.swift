@@ -5,7 +5,7 @@ import Domain
 import Foundation
 import Store
 
-extension API {
+extension SignInCalls {
     func logIn(byToken text: String, session: NewSession) async throws -> SignedIn {
         guard let delegation else {
             throw Problem(.wrongCredentials, "This service does not accept tokens of a host app. Sign in another way.")
@@ -16,7 +16,7 @@ extension API {
                 text, keys: delegation.keys.keys(), expecting: delegation.expecting, now: Double(WallClock.seconds))
         } catch {
             // The reason is only in the log. A client that forges tokens must not learn how far it got.
-            logger.debug("refused a token of the host app", metadata: ["reason": "\(error.rawValue)"])
+            services.logger.debug("refused a token of the host app", metadata: ["reason": "\(error.rawValue)"])
             throw Problem(
                 .wrongCredentials, "The sign-in token is invalid or has expired. Get a new one from the host app.")
         }

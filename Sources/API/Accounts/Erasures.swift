@@ -1,8 +1,12 @@
 // Erasing the caller's account. The operator's erasures are in Admin.swift.
 import Domain
+import Store
 
-extension API {
-    var erasureRoutes: [Route] {
+struct ErasureCalls: Sendable {
+    let store: Store
+    let authenticator: Authenticator
+
+    var routes: [Route] {
         [Route(.delete, "/v1/users/me", .eraseOwnAccount, query: .read, .signedIn(eraseOwnAccount))]
     }
 
@@ -10,7 +14,7 @@ extension API {
     private func eraseOwnAccount(_ call: Call, _ identity: Identity) async throws -> Answer {
         let sessions = try await store.eraseAccount(
             identity.user, erasesMessages: Self.fate(call.query) == .erase)
-        forget(sessions)
+        authenticator.forget(sessions)
         return .signedOut
     }
 

@@ -4,8 +4,12 @@ import NIOCore
 import Store
 import Transport
 
-extension API {
-    var exportRoutes: [Route] {
+struct AccountExportCalls: Sendable {
+    let store: Store
+    let authenticator: Authenticator
+    let reads: CallSlots<UserID>
+
+    var routes: [Route] {
         [Route(.get, "/v1/users/me/export", .exportOwnAccount, .signedIn(exportOwnAccount))]
     }
 
@@ -32,7 +36,7 @@ private struct AccountExport: Sendable {
     let identity: Identity
     let authenticator: Authenticator
     /// Counts a read while its statement runs, but not while the client receives the result.
-    let reads: AccountReads
+    let reads: CallSlots<UserID>
 
     func write(_ account: JSONText, to writer: BodyWriter) async throws {
         var lineCount = 1

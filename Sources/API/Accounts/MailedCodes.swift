@@ -24,7 +24,7 @@ struct CodeLogin: Sendable {
     }
 }
 
-extension API {
+extension SignInCalls {
     /// Queues the mail. Known and unknown addresses take the same path here and in the database.
     func mailCode(_ request: CodeRequest, _ call: Call) async throws -> Answer {
         guard let mailQueued else { throw Problem.mailNotConfigured }

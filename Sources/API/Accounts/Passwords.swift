@@ -3,7 +3,7 @@ import Credentials
 import Domain
 import Store
 
-extension API {
+extension SignInCalls {
     var passwordRoutes: [Route] {
         [Route(.put, "/v1/users/me/password", .changePassword, .signedIn(changePassword))]
     }
@@ -50,7 +50,7 @@ extension API {
         let (current, new) = try await call.fields(Self.passwordChange)
         guard let (username, hash) = try await store.password(of: identity.user) else { throw Problem.noPassword }
         let attempt = SignInAttempt(way: .password, account: username, address: rates.address(of: call))
-        let ended = try await signIns.run(attempt) {
+        let ended = try await attempts.run(attempt) {
             guard try await hasher.verify(current, against: hash, flow: attempt.flow) else {
                 throw Problem.wrongCurrentPassword
             }
@@ -62,9 +62,11 @@ extension API {
             guard let ended else { throw Problem.wrongCurrentPassword }
             return ended
         }
-        forget(ended)
+        services.authenticator.forget(ended)
         // Only an account from before the limit has more sessions than end with the password.
-        if ended.count == Limits.accountSessionCountCeiling { try await endOtherSessions(identity) }
+        if ended.count == Limits.accountSessionCountCeiling {
+            try await SessionCalls(store: store, authenticator: services.authenticator).endOtherSessions(identity)
+        }
         return .noContent
     }
 

@@ -1,13 +1,33 @@
 // The caller's sessions: one for each device.
 import Domain
+import Store
 
-extension API {
-    var sessionRoutes: [Route] {
+struct SessionCalls: Sendable {
+    let store: Store
+    let authenticator: Authenticator
+
+    var routes: [Route] {
         [
+            Route(.post, "/v1/auth/logout", .logout, body: .unneeded, .signedIn(logout)),
             Route(.get, "/v1/sessions", .listSessions, query: .read, .signedIn(listSessions)),
             Route(.delete, "/v1/sessions", .deleteOtherSessions, .signedIn(deleteOtherSessions)),
             Route(.delete, "/v1/sessions/{session_id}", .deleteSession, .signedIn(deleteSession)),
         ]
+    }
+
+    private func logout(_ call: Call, _ identity: Identity) async throws -> Answer {
+        do {
+            try await signOut(identity.session, of: identity.user)
+        } catch let problem as Problem where problem.code == .sessionNotFound {
+            // Another device ended the session meanwhile, so the caller's wish is fulfilled.
+        }
+        return .signedOut
+    }
+
+    /// Ends a session: at once on this node, and on other nodes when they read the event in the log.
+    private func signOut(_ session: SessionID, of user: UserID) async throws {
+        try await store.deleteSession(session, of: user)
+        authenticator.forget([session])
     }
 
     private func listSessions(_ call: Call, _ identity: Identity) async throws -> Answer {
@@ -36,7 +56,7 @@ extension API {
         repeat {
             let ended = try await store.deleteSessions(
                 of: identity.user, but: identity.session, limit: transactionCount)
-            forget(ended)
+            authenticator.forget(ended)
             if ended.count < transactionCount { return }
         } while ContinuousClock.now < deadline
         throw Problem(

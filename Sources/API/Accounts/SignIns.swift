@@ -1,16 +1,42 @@
-// Registering, signing in and signing out.
+// Registering and signing in.
 import Credentials
 import Domain
 import HTTPTypes
 import Store
+import Telemetry
 
-extension API {
-    var signInRoutes: [Route] {
-        [
+/// The calls of people who have no session yet. MailedCodes.swift, DelegatedSignIns.swift and Passwords.swift have the
+/// ways to sign in.
+package struct SignInCalls: Sendable {
+    let services: CallServices
+    let hasher: PasswordHasher
+    let delegation: Delegation?
+    let mailQueued: (@Sendable () -> Void)?
+    let attempts: SignInLimits
+    var store: Store { services.store }
+    var rates: RateLimits { services.rates }
+
+    /// - Parameters:
+    ///   - delegation: how tokens of the host app are checked. Nil accepts none.
+    ///   - mailQueued: called when a mail is ready to be sent. Nil if the service cannot send mail.
+    package init(
+        _ services: CallServices, hasher: PasswordHasher, delegation: Delegation?,
+        mailQueued: (@Sendable () -> Void)?
+    ) {
+        self.services = services
+        self.hasher = hasher
+        self.delegation = delegation
+        self.mailQueued = mailQueued
+        attempts = SignInLimits(rates: services.rates, limits: services.limits, logger: services.logger)
+    }
+
+    @Sendable package func writeMetrics(to text: inout MetricsText) { attempts.write(to: &text) }
+
+    package var routes: [Route] {
+        passwordRoutes + [
             Route(.post, "/v1/auth/register", .register, body: .small, .open(register)),
             Route(.post, "/v1/auth/code", .requestCode, body: .small, .open(requestCode)),
             Route(.post, "/v1/auth/login", .login, body: .small, .open(login)),
-            Route(.post, "/v1/auth/logout", .logout, body: .unneeded, .signedIn(logout)),
         ]
     }
 
@@ -22,11 +48,11 @@ extension API {
         }
         try rates.register(call)
         let hash = try await hasher.hash(given.password.text, flow: rates.address(of: call).flow)
-        let (session, token) = NewSession.make(given.device, limits)
+        let (session, token) = NewSession.make(given.device, services.limits)
         let made = try await store.register(
             user: .make(), username: given.username.text, key: given.username.key, name: given.name.text,
             words: given.name.directoryWords(with: given.username), passwordHash: hash, session: session)
-        return signedIn(made, token, status: .created)
+        return services.authenticator.signedIn(made, token, status: .created)
     }
 
     private func requestCode(_ call: Call) async throws -> Answer {
@@ -37,28 +63,21 @@ extension API {
         let address = rates.address(of: call)
         switch try await call.fields(Self.login) {
         case .code(let given):
-            let (session, token) = NewSession.make(given.device, limits)
+            let (session, token) = NewSession.make(given.device, services.limits)
             let attempt = SignInAttempt(way: .code, account: given.email.key, address: address)
-            let made = try await signIns.run(attempt) { try await logIn(given, session: session, flow: attempt.flow) }
-            return signedIn(made, token)
+            let made = try await attempts.run(attempt) { try await logIn(given, session: session, flow: attempt.flow) }
+            return services.authenticator.signedIn(made, token)
         case .password(let given):
-            let (session, token) = NewSession.make(given.device, limits)
+            let (session, token) = NewSession.make(given.device, services.limits)
             let attempt = SignInAttempt(way: .password, account: given.username.lowercased(), address: address)
-            let made = try await signIns.run(attempt) { try await logIn(given, session: session, flow: attempt.flow) }
-            return signedIn(made, token)
+            let made = try await attempts.run(attempt) { try await logIn(given, session: session, flow: attempt.flow) }
+            return services.authenticator.signedIn(made, token)
         case .token(let text, let device):
-            let (session, token) = NewSession.make(device, limits)
+            let (session, token) = NewSession.make(device, services.limits)
             let attempt = SignInAttempt(way: .token, account: nil, address: address)
-            let made = try await signIns.run(attempt) { try await logIn(byToken: text, session: session) }
-            return signedIn(made, token)
+            let made = try await attempts.run(attempt) { try await logIn(byToken: text, session: session) }
+            return services.authenticator.signedIn(made, token)
         }
-    }
-
-    /// The answer to a sign-in. Sessions that made room end at once on this node, and on other nodes when they read the
-    /// event in the log.
-    func signedIn(_ made: SignedIn, _ token: SessionToken, status: HTTPResponse.Status = .ok) -> Answer {
-        forget(made.ended)
-        return .json(.signedIn(made, token), status: status)
     }
 
     /// The method of a sign-in, with its credentials.
@@ -121,20 +140,14 @@ extension API {
         let email = fields.required("email", EmailAddress.self)
         return CodeRequest(email: try fields.values(email), registration: nil)
     }
+}
 
-    private func logout(_ call: Call, _ identity: Identity) async throws -> Answer {
-        do {
-            try await signOut(identity.session, of: identity.user)
-        } catch let problem as Problem where problem.code == .sessionNotFound {
-            // Another device ended the session meanwhile, so the caller's wish is fulfilled.
-        }
-        return .signedOut
-    }
-
-    /// Ends a session: at once on this node, and on other nodes when they read the event in the log.
-    func signOut(_ session: SessionID, of user: UserID) async throws {
-        try await store.deleteSession(session, of: user)
-        forget([session])
+extension Authenticator {
+    /// The answer to a sign-in. Sessions that made room end at once on this node, and on other nodes when they read the
+    /// event in the log.
+    func signedIn(_ made: SignedIn, _ token: SessionToken, status: HTTPResponse.Status = .ok) -> Answer {
+        forget(made.ended)
+        return .json(.signedIn(made, token), status: status)
     }
 }
 

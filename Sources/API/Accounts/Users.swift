@@ -1,8 +1,13 @@
 // The caller's own account, the profiles of other users, and the directory.
 import Domain
+import Log
+import Store
 
-extension API {
-    var userRoutes: [Route] {
+struct UserCalls: Sendable {
+    let store: Store
+    let presence: PresenceWorker
+
+    var routes: [Route] {
         [
             Route(.get, "/v1/users/me", .getOwnAccount, .signedIn(getOwnAccount)),
             Route(.patch, "/v1/users/me", .updateOwnAccount, .signedIn(updateOwnAccount)),
@@ -26,11 +31,6 @@ extension API {
         // A user who starts or stops sharing presence appears so at once.
         if changes.hasPreferences { presence.add(presence: try await store.presence(of: user)) }
         return .json(account)
-    }
-
-    /// Ends sessions at once on this node.
-    func forget(_ sessions: [SessionID]) {
-        for session in sessions { authenticator.sessions.revoke(session, at: nil) }
     }
 
     /// The account's username, which never changes. Nil for accounts that sign in another way.

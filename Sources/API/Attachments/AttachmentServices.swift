@@ -19,34 +19,22 @@ package protocol ObjectAccess: Sendable {
 package struct AttachmentServices: Sendable {
     /// Checks a complete upload of an account: metadata, thumbnail, virus scan. Returns when the attachment has left the
     /// state `checking`, or after some seconds.
-    package var check: @Sendable (AttachmentID, UserID) async -> Void
-    /// It is nil if all bytes are in the database.
-    package var objects: (any ObjectAccess)?
-    /// The routes count every transfer here.
-    package var metrics: TransferMetrics
-    /// Whether clients reach this node by TLS without a proxy. It decides the scheme of links.
-    package var usesTLS: Bool
-    /// The origin of all links and of the addresses of hooks (`PARLEY_PUBLIC_URL`); nil: that of the request.
-    package var publicURL: String?
+    let check: @Sendable (AttachmentID, UserID) async -> Void
+    /// Nil if all bytes are in the database.
+    let objects: (any ObjectAccess)?
     /// Whether pages of other origins may show attachments.
-    package var allowsOtherOrigins: Bool
+    let allowsOtherOrigins: Bool
     /// Whether resumable uploads get a 104 interim answer (`PARLEY_UPLOAD_104`).
-    package var sendsInterimAnswers: Bool
+    let sendsInterimAnswers: Bool
     /// The life of the media cookie: that of an unused session.
-    package var cookieSeconds: Int
+    let cookieSeconds: Int
 
     package init(
-        check: @escaping @Sendable (AttachmentID, UserID) async -> Void = { _, _ in },
-        objects: (any ObjectAccess)? = nil,
-        metrics: TransferMetrics = TransferMetrics(), usesTLS: Bool = false, publicURL: String? = nil,
-        allowsOtherOrigins: Bool = false, sendsInterimAnswers: Bool = false,
-        cookieSeconds: Int = 90 * 86_400
+        check: @escaping @Sendable (AttachmentID, UserID) async -> Void, objects: (any ObjectAccess)?,
+        allowsOtherOrigins: Bool, sendsInterimAnswers: Bool, cookieSeconds: Int
     ) {
         self.check = check
         self.objects = objects
-        self.metrics = metrics
-        self.usesTLS = usesTLS
-        self.publicURL = publicURL
         self.allowsOtherOrigins = allowsOtherOrigins
         self.sendsInterimAnswers = sendsInterimAnswers
         self.cookieSeconds = cookieSeconds

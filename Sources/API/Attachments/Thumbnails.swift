@@ -5,7 +5,7 @@ import NIOCore
 import Pictures
 import Store
 
-extension API {
+extension AttachmentCalls {
     var thumbnailRoutes: [Route] {
         [
             Route(

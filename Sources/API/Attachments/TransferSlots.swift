@@ -48,22 +48,27 @@ final class TransferLine: Sendable {
         }
     }
 
-    private let noun: String
     private let countMax: Int
     private let accountCountMax: Int
-    private let slots: Slots<UserID>
+    private let slots: CallSlots<UserID>
     private let displaced: Counter
     private let state = Mutex(State())
 
     init(_ noun: String, countMax: Int, accountCountMax: Int, displaced: Counter) {
-        self.noun = noun
         self.countMax = countMax
         self.accountCountMax = accountCountMax
         self.displaced = displaced
-        slots = Slots(
+        slots = CallSlots(
             SlotLimits(
                 slotCount: countMax, waitingCountMax: 4 * countMax, flowSlotCount: accountCountMax,
-                flowWaitingCountMax: 4 * accountCountMax))
+                flowWaitingCountMax: 4 * accountCountMax),
+            waitMax: Self.waitMax,
+            flowFull: Problem(
+                .rateLimited, "At most \(accountCountMax) \(noun) of an account run at once. Retry when one has ended.",
+                retryAfterS: 2),
+            full: Problem(
+                .overloaded, "This node has too many \(noun). Retry after the seconds in Retry-After.",
+                retryAfterS: 2))
     }
 
     /// How many transfers run and how many wait.
@@ -72,25 +77,7 @@ final class TransferLine: Sendable {
     func begin(by user: UserID, from address: IPAddress?) async throws -> TransferSlot {
         if let slot = slots.holdIfFree(user) { return add(slot, user, address) }
         if let slot = displace(for: user, address) { return slot }
-        do {
-            return add(try await slots.hold(user, within: Self.waitMax), user, address)
-        } catch SlotRefusal.full {
-            throw nodeFull
-        } catch SlotRefusal.flowFull {
-            throw accountFull
-        } catch SlotRefusal.late {
-            throw state.withLock { $0.holders.count(of: user) } < accountCountMax ? nodeFull : accountFull
-        }
-    }
-
-    private var accountFull: Problem {
-        Problem(
-            .rateLimited, "At most \(accountCountMax) \(noun) of an account run at once. Retry when one has ended.",
-            retryAfterS: 2)
-    }
-
-    private var nodeFull: Problem {
-        Problem(.overloaded, "This node has too many \(noun). Retry after the seconds in Retry-After.", retryAfterS: 2)
+        return add(try await slots.hold(user), user, address)
     }
 
     private func add(_ slot: HeldSlot, _ user: UserID, _ address: IPAddress?) -> TransferSlot {
@@ -115,8 +102,7 @@ final class TransferLine: Sendable {
             }
             // The slot is free already if the transfer has just ended.
             guard let id, let loser = state.remove(id), loser.slot.giveAway() else { return nil }
-            slots.pass(loser.account, to: user)
-            return (add(HeldSlot { [slots] in slots.leave(user) }, user, address, &state), loser)
+            return (add(slots.pass(loser.account, to: user), user, address, &state), loser)
         }
         guard let change else { return nil }
         displaced.add()

@@ -5,26 +5,40 @@ import Domain
 import HTTPTypes
 import NIOCore
 import Store
+import Workers
 
-extension API {
-    static let hookPattern = "/v1/hooks/{token}"
+struct HookCalls: Sendable {
+    static let pattern = "/v1/hooks/{token}"
 
-    var hookRoutes: [Route] {
+    let store: Store
+    let rates: RateLimits
+    let limits: Limits
+    let origins: PublicOrigins
+    let messages: MessageCalls
+    private let metrics = HookMetrics()
+
+    init(_ services: CallServices, messages: MessageCalls) {
+        (store, rates, limits) = (services.store, services.rates, services.limits)
+        (origins, self.messages) = (services.origins, messages)
+    }
+
+    var feature: Feature { Feature(routes: routes, components: [Component("hooks", metrics: metrics.write)]) }
+
+    private var routes: [Route] {
         let hooks = "/v1/admin/hooks"
-        let administration = [
+        return [
+            Route(.post, Self.pattern, .postToHook, query: .ignored, body: .hook, .open(postToHook)),
             Route(.post, hooks, .adminCreateHook, body: .small, .admin(createHook)),
             Route(.get, hooks, .adminListHooks, query: .read, .adminList("hooks", store.hooks)),
             Route(
                 .delete, hooks + "/{hook_id}", .adminDeleteHook,
                 .adminDone { try await store.deleteHook($0.id("hook_id", orElse: .hookNotFound), by: $1) }),
         ]
-        return [Route(.post, Self.hookPattern, .postToHook, query: .ignored, body: .hook, .open(postToHook))]
-            + (adminGuard == nil ? [] : administration)
     }
 
     private func createHook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let new = try await call.fields { fields in try NewHook(&fields) }
-        let origin = try publicOrigin(of: call)
+        let origin = try origins.text(for: call)
         let token = HookToken.random()
         let hook = try await store.createHook(
             .make(), digest: token.digest, in: new.thread, bot: .make(), name: new.name.text, image: new.image?.text,
@@ -41,12 +55,12 @@ extension API {
     private func postToHook(_ call: Call) async throws -> Answer {
         do {
             let answer = try await post(call)
-            hookMetrics.posts.add(.init(answer.status))
+            metrics.posts.add(.init(answer.status))
             // The senders of Slack's shape expect 200.
             return answer.status == .accepted
                 ? answer : Answer(status: .ok, headers: answer.headers, body: answer.body)
         } catch {
-            hookMetrics.posts.add(.init(error))
+            metrics.posts.add(.init(error))
             throw error
         }
     }
@@ -68,7 +82,7 @@ extension API {
         let id = try Self.messageID(call, hook.id)
         let payload = try await Self.payload(call)
         do {
-            return try await append(
+            return try await messages.append(
                 NewMessage(
                     id: id, thread: hook.thread, sender: hook.bot, type: MessageType.message.text,
                     payload: payload.text), of: .message)

@@ -2,8 +2,10 @@
 import Domain
 import Store
 
-extension API {
-    var inboxRoutes: [Route] { [Route(.get, "/v1/inbox", .getInbox, query: .read, .signedIn(getInbox))] }
+struct InboxCalls: Sendable {
+    let store: Store
+
+    var routes: [Route] { [Route(.get, "/v1/inbox", .getInbox, query: .read, .signedIn(getInbox))] }
 
     private func getInbox(_ call: Call, _ identity: Identity) async throws -> Answer {
         var query = call.query

@@ -1,10 +1,15 @@
 // The members of a thread: adding, inviting, accepting, promoting, leaving, removing.
 import Domain
+import Store
 
-extension API {
+struct MemberCalls: Sendable {
+    let store: Store
+    let rates: RateLimits
+    let limits: Limits
+
     private static var path: String { "/v1/threads/{thread_id}/members" }
 
-    var memberRoutes: [Route] {
+    var routes: [Route] {
         [
             Route(.get, Self.path, .listMembers, query: .read, .signedIn(listMembers)),
             Route(.put, Self.path + "/{user_id}", .putMember, body: .small, .signedIn(putMember)),
@@ -28,7 +33,7 @@ extension API {
         let (member, memberCount) = try await rates.counting {
             try await store.putMember(
                 user, in: thread, by: identity.user, role: role, status: status, limits: limits,
-                rules: admissionRules(for: identity.user))
+                rules: AdmissionRules(for: identity.user, limits, rates))
         }
         rates.charge(reaching: memberCount, by: identity.user)
         return .json(member)

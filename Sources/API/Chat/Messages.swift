@@ -1,10 +1,28 @@
 // Messages: reading, editing and deleting. Sending is mostly in Send.swift.
 import Domain
+import Log
+import Store
 
-extension API {
+/// The calls on messages, and what all senders share: people here, hooks in Hooks.swift.
+struct MessageCalls: Sendable {
+    let store: Store
+    let writer: Writer<SendWaiter>
+    let rates: RateLimits
+    let limits: Limits
+    let send: SendEndpoint
+    /// Asked before a message is accepted. Nil for a service without a policy.
+    let policy: PolicyGate?
+
+    init(_ services: CallServices, policy: PolicyGate?) {
+        (store, writer) = (services.store, services.log.writer)
+        (rates, limits) = (services.rates, services.limits)
+        send = SendEndpoint(services, asksPolicy: policy != nil)
+        self.policy = policy
+    }
+
     private static var path: String { SendEndpoint.pattern }
 
-    var messageRoutes: [Route] {
+    var routes: [Route] {
         [
             Route(.post, Self.path, .sendMessage, body: .message, .signedIn(sendMessage)),
             Route(.get, Self.path, .listMessages, query: .read, .signedIn(listMessages)),

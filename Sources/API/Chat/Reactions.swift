@@ -1,8 +1,12 @@
 // Reacting to a message with an emoji, and removing the reaction. Messages show their reactions.
 import Domain
+import Store
 
-extension API {
-    var reactionRoutes: [Route] {
+struct ReactionCalls: Sendable {
+    let store: Store
+    let rates: RateLimits
+
+    var routes: [Route] {
         let path = "/v1/threads/{thread_id}/messages/{message_id}/reactions/{emoji}"
         return [
             Route(.put, path, .putReaction, .signedIn(putReaction)),

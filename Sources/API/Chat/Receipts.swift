@@ -1,12 +1,17 @@
 // Read and delivered marks of the caller, and the marks of others for a message.
 import Domain
 import Log
+import Store
 
-extension API {
+struct ReceiptCalls: Sendable {
+    let store: Store
+    let writer: Writer<SendWaiter>
+    let rates: RateLimits
+
     /// Entries in one call. A device that was offline for days reports all its threads at once.
-    static var receiptCountMax: Int { 1_000 }
+    static let countMax = 1_000
 
-    var receiptRoutes: [Route] {
+    var routes: [Route] {
         [
             Route(.put, "/v1/threads/{thread_id}/receipts", .putReceipt, body: .small, .signedIn(putReceipt)),
             Route(.post, "/v1/receipts", .putReceipts, body: .receipts, .signedIn(putReceipts)),
@@ -36,7 +41,7 @@ extension API {
     private func putReceipts(_ call: Call, _ identity: Identity) async throws -> Answer {
         let entries = try await call.fields { fields in
             let entries = fields.required("receipts") { json throws(Invalid) in
-                try json.entries(countMax: Self.receiptCountMax) { entry throws(Invalid) in try ReceiptEntry(entry) }
+                try json.entries(countMax: Self.countMax) { entry throws(Invalid) in try ReceiptEntry(entry) }
             }
             return try fields.values(entries)
         }

@@ -2,15 +2,16 @@
 import Domain
 import Store
 
-extension API {
-    var reportRoutes: [Route] {
+struct ReportCalls: Sendable {
+    let store: Store
+
+    var routes: [Route] {
         let reports = "/v1/admin/reports"
-        let administration = [
+        return [
+            Route(.post, "/v1/reports", .createReport, body: .small, .signedIn(createReport)),
             Route(.get, reports, .adminListReports, query: .read, .admin(listReports)),
             Route(.patch, reports + "/{report_id}", .adminUpdateReport, body: .small, .admin(updateReport)),
         ]
-        return [Route(.post, "/v1/reports", .createReport, body: .small, .signedIn(createReport))]
-            + (adminGuard == nil ? [] : administration)
     }
 
     private func createReport(_ call: Call, _ identity: Identity) async throws -> Answer {

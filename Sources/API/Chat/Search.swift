@@ -1,14 +1,19 @@
 // Searching messages by words.
 import Domain
+import Store
 
-extension API {
-    var searchRoutes: [Route] {
+struct SearchCalls: Sendable {
+    let store: Store
+    let limits: Limits
+    let slots: CallSlots<UserID>
+
+    var routes: [Route] {
         [Route(.get, "/v1/search", .searchMessages, query: .read, .signedIn(searchMessages))]
     }
 
     private func searchMessages(_ call: Call, _ identity: Identity) async throws -> Answer {
         let search = try MessageSearch(call.query)
-        let page = try await searches.run(by: identity.user) {
+        let page = try await slots.run(for: identity.user) {
             try await store.searchMessages(
                 search.query, in: search.thread, for: identity.user, search.request,
                 timeoutMs: limits.searchTimeoutMs)

@@ -30,6 +30,12 @@ package struct SendEndpoint: Sendable {
     let asksPolicy: Bool
     let logger: Logger
 
+    init(_ services: CallServices, asksPolicy: Bool) {
+        (writer, authenticator) = (services.log.writer, services.authenticator)
+        (rates, limits) = (services.rates, services.limits)
+        (self.asksPolicy, logger) = (asksPolicy, services.logger)
+    }
+
     /// Handles the request if it is a usual one. Returns false to leave it to the router. On the connection's event
     /// loop.
     func handle(_ request: InboundRequest, _ reply: Reply) -> Bool {

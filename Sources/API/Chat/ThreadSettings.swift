@@ -1,8 +1,11 @@
 // The caller's settings of a thread: muted, archived, pinned, cleared. Only the caller's devices see them.
 import Domain
+import Store
 
-extension API {
-    var settingsRoutes: [Route] {
+struct ThreadSettingsCalls: Sendable {
+    let store: Store
+
+    var routes: [Route] {
         [Route(.patch, "/v1/threads/{thread_id}/settings", .updateSettings, body: .small, .signedIn(updateSettings))]
     }
 

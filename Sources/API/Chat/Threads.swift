@@ -2,8 +2,12 @@
 import Domain
 import Store
 
-extension API {
-    var threadRoutes: [Route] {
+struct ThreadCalls: Sendable {
+    let store: Store
+    let rates: RateLimits
+    let limits: Limits
+
+    var routes: [Route] {
         [
             Route(.post, "/v1/threads", .createThread, .signedIn(createThread)),
             Route(.get, "/v1/threads/{thread_id}", .getThread, .signedIn(getThread)),
@@ -22,7 +26,7 @@ extension API {
             try await store.createThread(
                 id: .make(), kind: draft.kind, title: draft.title?.text, roomKey: nil, creator: identity.user,
                 members: draft.members, invite: draft.invite, retention: draft.retention,
-                rules: admissionRules(for: identity.user))
+                rules: AdmissionRules(for: identity.user, limits, rates))
         }
         settle(created, reaching: draft.members.count, by: identity.user)
         return .made(created, thread)
@@ -35,14 +39,6 @@ extension API {
         } else {
             rates.giveBack(.threadsOfAccount, to: user)
         }
-    }
-
-    /// The limits on the threads that the caller creates and joins, and on the people the caller adds.
-    func admissionRules(for user: UserID) -> AdmissionRules {
-        AdmissionRules(
-            threadCountMax: limits.accountThreadCountMax, strangers: limits.strangers,
-            newThreads: rates.bucket(.dailyThreadsOfAccount, of: user),
-            additions: rates.bucket(.strangersOfAccount, of: user))
     }
 
     private func getThread(_ call: Call, _ identity: Identity) async throws -> Answer {
@@ -73,7 +69,7 @@ extension API {
         let (created, thread) = try await rates.counting {
             try await store.joinRoom(
                 id: .make(), title: title.text, key: title.key, user: user, memberCountMax: limits.roomMemberCountMax,
-                retention: retention, rules: admissionRules(for: user))
+                retention: retention, rules: AdmissionRules(for: user, limits, rates))
         }
         settle(created, reaching: 0, by: user)
         return .made(created, thread)
@@ -88,6 +84,16 @@ extension API {
         }
         try query.end()
         return .list("rooms", try await store.rooms(prefix: prefix ?? RoomKey(""), request), limit: request.limit)
+    }
+}
+
+extension AdmissionRules {
+    /// The limits on the threads that the caller creates and joins, and on the people the caller adds.
+    init(for user: UserID, _ limits: Limits, _ rates: RateLimits) {
+        self.init(
+            threadCountMax: limits.accountThreadCountMax, strangers: limits.strangers,
+            newThreads: rates.bucket(.dailyThreadsOfAccount, of: user),
+            additions: rates.bucket(.strangersOfAccount, of: user))
     }
 }
 

@@ -1,8 +1,13 @@
 // Typing notices: sent to the other members, and stored nowhere.
 import Domain
+import Log
+import Store
 
-extension API {
-    var typingRoutes: [Route] {
+struct TypingCalls: Sendable {
+    let store: Store
+    let presence: PresenceWorker
+
+    var routes: [Route] {
         [Route(.put, "/v1/threads/{thread_id}/typing", .putTyping, body: .unneeded, .signedIn(putTyping))]
     }
 

@@ -4,6 +4,7 @@ import Basics
 import Credentials
 import Domain
 import Logging
+import Store
 import Telemetry
 import Transport
 
@@ -17,6 +18,17 @@ final class AdminGuard: Sendable {
         self.token = token
         self.rates = rates
         log = RateLimitedLog(logger)
+    }
+
+    /// The caller of an admin call. Throws as `check` does, and 422 for a wrong `Parley-Actor`.
+    func actor(_ request: InboundRequest) throws(Problem) -> AdminActor {
+        try check(request)
+        return try AdminActor(request.headers[.parleyActor], requestID: request.number.text)
+    }
+
+    /// Throws as the check of a token does.
+    func check(_ request: InboundRequest) throws(Problem) {
+        try check(request.headers[.authorization], from: rates.address(of: request))
     }
 
     /// Throws `unauthenticated` without a token, and `invalid_token` for a wrong one. Throws `rate_limited`, for any

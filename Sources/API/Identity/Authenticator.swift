@@ -63,6 +63,11 @@ package struct Authenticator: Sendable {
         }
     }
 
+    /// Ends sessions at once on this node.
+    func forget(_ ended: [SessionID]) {
+        for session in ended { sessions.revoke(session, at: nil) }
+    }
+
     /// Whether a session that was found before still exists, as far as this node knows. Counts as a use of it.
     func goesOn(_ session: SessionID) -> Bool { sessions.touch(session, now: WallClock.micros) }
 }

@@ -2,11 +2,20 @@
 import Domain
 import Store
 
-extension API {
-    var changesRoutes: [Route] {
-        guard adminGuard != nil else { return [] }
-        return [
-            ChangesEndpoint.route,
+/// The calls on the changes feed and on its consumers, which are in Consumers.swift.
+package struct ChangesCalls: Sendable {
+    let store: Store
+    private let endpoint: ChangesEndpoint
+
+    package init(_ services: CallServices, metrics: ChangesMetrics) {
+        store = services.store
+        let feed = ChangesFeed(store: store, hub: services.log.hub, metrics: metrics)
+        endpoint = ChangesEndpoint(store, feed, logger: services.logger)
+    }
+
+    package var routes: [Route] {
+        consumerRoutes + [
+            Route(.get, "/v1/admin/changes", .adminListChanges, query: .read, .directAdmin(endpoint.handle)),
             Route(.post, "/v1/admin/changes/ack", .adminAckChanges, body: .small, .admin(acknowledge)),
         ]
     }

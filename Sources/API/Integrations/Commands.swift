@@ -3,11 +3,21 @@ import Domain
 import HTTPTypes
 import Store
 
-extension API {
-    /// The calls of administrators exist only with an admin token, and in a service that calls other servers.
-    var commandRoutes: [Route] {
+/// The calls on commands.
+package struct CommandCalls: Sendable {
+    private let store: Store
+    /// Whether commands may have private addresses and no TLS. For tests.
+    private let allowsPrivate: Bool
+
+    package init(store: Store, allowsPrivate: Bool) {
+        self.store = store
+        self.allowsPrivate = allowsPrivate
+    }
+
+    package var routes: [Route] {
         let (all, one) = ("/v1/admin/commands", "/v1/admin/commands/{command_id}")
-        let administration = [
+        return [
+            Route(.get, "/v1/commands", .listCommands, query: .read, .signedIn(offerCommands)),
             Route(.post, all, .adminCreateCommand, body: .small, .admin(createCommand)),
             Route(.get, all, .adminListCommands, query: .read, .adminList("commands", store.commands(_:))),
             Route(.get, one, .adminGetCommand, .admin { call, _ in .json(try await store.command(call.command())) }),
@@ -16,8 +26,6 @@ extension API {
                 .delete, one, .adminDeleteCommand, .adminDone { try await store.deleteCommand($0.command(), by: $1) }),
             Route(.post, one + "/rotate", .adminRotateCommand, body: .small, .admin(rotateCommand)),
         ]
-        return [Route(.get, "/v1/commands", .listCommands, query: .read, .signedIn(offerCommands))]
-            + (adminGuard == nil || webhooks == nil ? [] : administration)
     }
 
     /// The words that the caller may use in a thread.
@@ -34,7 +42,7 @@ extension API {
     }
 
     private func createCommand(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        let url = endpointURL
+        let url = EndpointURL.text(allowsPrivate: allowsPrivate)
         let fields = try await call.fields { fields in try NewCommandFields(&fields, url) }
         let secret = WebhookSecret.random()
         let new = NewCommand(
@@ -46,7 +54,7 @@ extension API {
 
     private func updateCommand(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let id = try call.command()
-        let url = endpointURL
+        let url = EndpointURL.text(allowsPrivate: allowsPrivate)
         let change = try await call.fields { fields in
             let url = fields.given("url", url)
             let description = fields.given("description") { json throws(Invalid) in
@@ -61,7 +69,7 @@ extension API {
 
     private func rotateCommand(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let id = try call.command()
-        return try await rotate(call) { secret in
+        return try await call.rotate { secret in
             try await store.rotateCommand(
                 id, secret: secret, bothSeconds: WebhookLimits.bothSecretsSeconds, by: actor)
         }

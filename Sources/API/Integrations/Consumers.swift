@@ -2,9 +2,8 @@
 import Domain
 import Store
 
-extension API {
+extension ChangesCalls {
     var consumerRoutes: [Route] {
-        guard adminGuard != nil else { return [] }
         let (consumers, consumer) = ("/v1/admin/consumers", "/v1/admin/consumers/{name}")
         return [
             Route(

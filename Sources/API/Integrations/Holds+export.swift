@@ -5,7 +5,7 @@ import NIOCore
 import Store
 import Transport
 
-extension API {
+extension HoldCalls {
     func exportHold(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let key = try await exportKey()
         let id = try call.hold()

@@ -2,10 +2,10 @@
 import Domain
 import Store
 
-extension API {
-    /// Empty unless an admin token is configured.
-    var holdRoutes: [Route] {
-        guard adminGuard != nil else { return [] }
+struct HoldCalls: Sendable {
+    let store: Store
+
+    var routes: [Route] {
         let (all, one) = ("/v1/admin/holds", "/v1/admin/holds/{hold_id}")
         return [
             Route(.post, all, .adminCreateHold, body: .small, .admin(createHold)),

@@ -10,7 +10,7 @@ enum Judged: Sendable {
     case underReview(JSONText)
 }
 
-extension API {
+extension MessageCalls {
     /// Asks the policy about a message, or about an edit, unless there is a verdict about the same already. Costs nothing
     /// without a policy. With one: a read, the question, and a write, before the message is queued.
     /// - Throws: 403 with the policy's code if it denies the message; 503 if it does not answer and must.

@@ -2,10 +2,11 @@
 import Domain
 import Store
 
-extension API {
+struct ReviewCalls: Sendable {
+    let store: Store
+
     /// Empty unless an admin token is configured. Messages stay under review when the policy's setting is removed.
-    var reviewRoutes: [Route] {
-        guard adminGuard != nil else { return [] }
+    var routes: [Route] {
         return [
             Route(.get, "/v1/admin/reviews", .adminListReviews, query: .read, .adminList("reviews", store.reviews)),
             Route(.put, "/v1/admin/reviews/{message_id}", .adminDecideReview, body: .small, .admin(decideReview)),

@@ -2,16 +2,17 @@
 import Cryptography
 import Domain
 
-extension API {
-    /// Reads the URL of an endpoint.
-    var endpointURL: @Sendable (JSONValue) throws(Invalid) -> String {
-        let allowsPrivate = webhooks?.allowsPrivate ?? false
-        return { json throws(Invalid) in try EndpointURL(json, allowsPrivate: allowsPrivate).text }
+extension EndpointURL {
+    /// Reads the URL of an endpoint from a field.
+    static func text(allowsPrivate: Bool) -> @Sendable (JSONValue) throws(Invalid) -> String {
+        { json throws(Invalid) in try EndpointURL(json, allowsPrivate: allowsPrivate).text }
     }
+}
 
+extension Call {
     /// Makes a new secret for `store` and shows it. The call needs no body.
-    func rotate(_ call: Call, _ store: ([UInt8]) async throws -> JSONText) async throws -> Answer {
-        try await call.noFields()
+    func rotate(_ store: ([UInt8]) async throws -> JSONText) async throws -> Answer {
+        try await noFields()
         let secret = WebhookSecret.random()
         return .json(try await store(secret.bytes).with(secret))
     }

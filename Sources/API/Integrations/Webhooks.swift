@@ -25,23 +25,23 @@ package struct WebhookTest: Sendable {
     }
 }
 
-/// What the calls on webhooks need besides the database.
-package struct WebhookServices: Sendable {
+/// The calls on endpoints.
+package struct WebhookCalls: Sendable {
+    private let store: Store
     /// Whether endpoints may have private addresses and no TLS. For tests.
-    let allowsPrivate: Bool
+    private let allowsPrivate: Bool
     /// Sends a test event at once.
-    let test: @Sendable (WebhookTarget) async -> WebhookTest
+    private let test: @Sendable (WebhookTarget) async -> WebhookTest
 
-    package init(allowsPrivate: Bool, test: @escaping @Sendable (WebhookTarget) async -> WebhookTest) {
+    package init(
+        store: Store, allowsPrivate: Bool, test: @escaping @Sendable (WebhookTarget) async -> WebhookTest
+    ) {
+        self.store = store
         self.allowsPrivate = allowsPrivate
         self.test = test
     }
-}
 
-extension API {
-    /// Empty unless an admin token is configured.
-    var webhookRoutes: [Route] {
-        guard adminGuard != nil, webhooks != nil else { return [] }
+    package var routes: [Route] {
         let (all, one) = ("/v1/admin/webhooks", "/v1/admin/webhooks/{webhook_id}")
         return [
             Route(.post, all, .adminCreateWebhook, body: .small, .admin(createWebhook)),
@@ -58,7 +58,7 @@ extension API {
     }
 
     private func createWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        let url = endpointURL
+        let url = EndpointURL.text(allowsPrivate: allowsPrivate)
         let fields = try await call.fields { fields in try NewWebhookFields(&fields, url) }
         let secret = WebhookSecret.random()
         let new = NewWebhook(
@@ -70,7 +70,7 @@ extension API {
 
     private func updateWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let id = try call.webhook()
-        let url = endpointURL
+        let url = EndpointURL.text(allowsPrivate: allowsPrivate)
         let change = try await call.fields { fields in
             let url = fields.given("url", url)
             let types = fields.given("types", EventType.list)
@@ -83,7 +83,7 @@ extension API {
 
     private func rotateWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let id = try call.webhook()
-        return try await rotate(call) { secret in
+        return try await call.rotate { secret in
             try await store.rotateWebhook(
                 id, secret: secret, bothSeconds: WebhookLimits.bothSecretsSeconds, by: actor)
         }
@@ -92,8 +92,7 @@ extension API {
     private func testWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let id = try call.webhook()
         try await call.noFields()
-        guard let webhooks else { throw Problem.nothingHere }
-        let result = await webhooks.test(try await store.webhookTarget(id))
+        let result = await test(try await store.webhookTarget(id))
         return .json(
             JSONText(
                 .object([

@@ -33,25 +33,24 @@ package final class SignInLimits: Sendable {
     let rates: RateLimits
     private let limits: Limits
     private let logger: Logger
-    private let accounts: Slots<String>
-    private let addresses: Slots<IPAddress>
+    private let accounts: CallSlots<String>
+    private let addresses: CallSlots<IPAddress>
     private let failing = Mutex(FailingSignIns())
     private let failures = SignInAttempt.Way.allCases.map { _ in Counter() }
-    private let (refusedByAccount, refusedByAddress) = (Counter(), Counter())
 
     package init(rates: RateLimits, limits: Limits, logger: Logger) {
         self.rates = rates
         self.limits = limits
         self.logger = logger
-        accounts = Slots(.perFlow(limits.accountSignInCountMax))
-        addresses = Slots(.perFlow(limits.addressSignInCountMax))
+        accounts = Self.slots(limits.accountSignInCountMax, "to this account")
+        addresses = Self.slots(limits.addressSignInCountMax, "from this address")
     }
 
     /// Runs an attempt. The limit on concurrent attempts always applies, even without rate limits: each attempt hashes
     /// a password or waits for that, and a node hashes few at once.
     func run<Value: Sendable>(_ attempt: SignInAttempt, _ body: () async throws -> Value) async throws -> Value {
         // A token costs no hash.
-        let slots = attempt.way == .token ? [] : try enter(attempt)
+        let slots = attempt.way == .token ? [] : try await enter(attempt)
         defer { for slot in slots { slot.leave() } }
         do {
             return try await rates.signIn(attempt, waitMaxS: limits.signInWaitMaxS, body)
@@ -61,24 +60,18 @@ package final class SignInLimits: Sendable {
         }
     }
 
-    private func enter(_ attempt: SignInAttempt) throws(Problem) -> [HeldSlot] {
+    /// Bounds each account or address alone. Nothing waits.
+    private static func slots<Flow>(_ countMax: Int, _ which: String) -> CallSlots<Flow> {
+        CallSlots(
+            SlotLimits(slotCount: .max, waitingCountMax: 0, flowSlotCount: countMax, flowWaitingCountMax: 0),
+            flowFull: Problem(
+                .rateLimited, "Too many sign-ins \(which) are running. Retry after 1 s.", retryAfterS: 1))
+    }
+
+    private func enter(_ attempt: SignInAttempt) async throws -> [HeldSlot] {
         var slots: [HeldSlot] = []
-        if let account = attempt.account {
-            guard let slot = accounts.holdIfFree(account) else {
-                refusedByAccount.add()
-                throw Problem(
-                    .rateLimited, "Too many sign-ins to this account are running. Retry after 1 s.", retryAfterS: 1)
-            }
-            slots.append(slot)
-        }
-        if let address = attempt.address {
-            guard let slot = addresses.holdIfFree(address) else {
-                refusedByAddress.add()
-                throw Problem(
-                    .rateLimited, "Too many sign-ins from this address are running. Retry after 1 s.", retryAfterS: 1)
-            }
-            slots.append(slot)
-        }
+        if let account = attempt.account { slots.append(try await accounts.hold(account)) }
+        if let address = attempt.address { slots.append(try await addresses.hold(address)) }
         return slots
     }
 
@@ -113,18 +106,11 @@ package final class SignInLimits: Sendable {
         text.counter(
             "parley_sign_ins_refused_total",
             "Sign-ins refused because too many of one account or address were running.",
-            [([("bound", "account")], refusedByAccount.value), ([("bound", "address")], refusedByAddress.value)])
+            [([("bound", "account")], accounts.refused.value), ([("bound", "address")], addresses.refused.value)])
     }
 }
 
 extension Problem {
     /// Whether an attempt failed because the credentials are wrong, so that it was a guess.
     var isWrongGuess: Bool { code == .wrongCredentials || code == .wrongPassword }
-}
-
-extension SlotLimits {
-    /// Bounds each flow alone. Nothing waits.
-    fileprivate static func perFlow(_ slotCount: Int) -> SlotLimits {
-        SlotLimits(slotCount: .max, waitingCountMax: 0, flowSlotCount: slotCount, flowWaitingCountMax: 0)
-    }
 }

@@ -1,12 +1,16 @@
 // /v1/admin: calls for the operator, with the configured admin token. Without a token these routes do not exist.
+import Credentials
 import Domain
 import HTTPTypes
 import Store
 
-extension API {
-    /// Empty unless an admin token is configured.
-    var adminRoutes: [Route] {
-        guard adminGuard != nil else { return [] }
+struct AdminCalls: Sendable {
+    let store: Store
+    let authenticator: Authenticator
+    let hasher: PasswordHasher
+    let limits: Limits
+
+    var routes: [Route] {
         let (users, user) = ("/v1/admin/users", "/v1/admin/users/{user_id}")
         return [
             Route(.post, users, .adminCreateUser, .admin(createUser)),
@@ -25,13 +29,6 @@ extension API {
             Route(.get, "/v1/admin/stats", .adminGetStats, .admin { _, _ in .json(try await store.stats()) }),
             Route(.get, "/v1/admin/audit", .adminListAudit, query: .read, .adminList("entries", store.audit)),
         ]
-    }
-
-    /// The caller of an admin call. Throws `unauthenticated`, `invalid_token` or `rate_limited`.
-    func adminActor(_ call: Call) throws(Problem) -> AdminActor {
-        guard let adminGuard else { throw .nothingHere }
-        try adminGuard.check(call.request.headers[.authorization], from: rates.address(of: call))
-        return try AdminActor(call.request.headers[.parleyActor], requestID: call.request.number.text)
     }
 
     private func createUser(_ call: Call, _ actor: AdminActor) async throws -> Answer {
@@ -63,19 +60,20 @@ extension API {
 
     private func eraseUser(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let user: UserID = try call.id("user_id", orElse: .userNotFound)
-        forget(try await store.eraseUser(user, erasesMessages: Self.fate(call.query) == .erase, by: actor))
+        authenticator.forget(
+            try await store.eraseUser(user, erasesMessages: ErasureCalls.fate(call.query) == .erase, by: actor))
         return .noContent
     }
 
     private func suspend(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let user: UserID = try call.id("user_id", orElse: .userNotFound)
         try await call.noFields()
-        forget(try await store.suspend(user, isSuspended: true, by: actor))
+        authenticator.forget(try await store.suspend(user, isSuspended: true, by: actor))
         return .noContent
     }
 
     private func unsuspend(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        forget(
+        authenticator.forget(
             try await store.suspend(call.id("user_id", orElse: .userNotFound), isSuspended: false, by: actor))
         return .noContent
     }
@@ -88,7 +86,8 @@ extension API {
             return device
         }
         let (session, token) = NewSession.make(device, limits)
-        return signedIn(try await store.issueSession(session, for: user, by: actor), token, status: .created)
+        return authenticator.signedIn(
+            try await store.issueSession(session, for: user, by: actor), token, status: .created)
     }
 }
 

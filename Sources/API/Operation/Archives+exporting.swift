@@ -7,48 +7,51 @@ import NIOCore
 import Store
 import Transport
 
-/// What exports need of the node besides the API's own parts.
-package struct ExportServices: Sendable {
+/// The call that writes archives.
+package struct ExportCalls: Sendable {
     /// Exports at once on a node: each holds a connection to the database.
-    package static let countMax = 2
+    private static let countMax = 2
 
-    /// Makes a reader that has not begun.
-    fileprivate let open: @Sendable (ArchiveScope) -> ArchiveReader
-    package let metrics: ExportMetrics
-    private let slots = Slots<Int>(SlotLimits(slotCount: countMax, waitingCountMax: 0))
+    private let store: Store
+    private let logger: Logger
+    private let objects: (any ObjectAccess)?
+    private let open: @Sendable (ArchiveScope) -> ArchiveReader
+    package let metrics = ExportMetrics()
+    private let slots = CallSlots<Int>(
+        SlotLimits(slotCount: countMax, waitingCountMax: 0),
+        full: Problem(
+            .overloaded, "This node is writing \(countMax) exports already. Retry after the seconds in Retry-After.",
+            retryAfterS: 30))
 
-    package init(metrics: ExportMetrics, open: @escaping @Sendable (ArchiveScope) -> ArchiveReader) {
-        self.metrics = metrics
-        self.open = open
+    /// - Parameters:
+    ///   - objects: nil if all bytes of attachments are in the database.
+    ///   - open: makes a reader that has not begun.
+    package init(
+        _ services: CallServices, objects: (any ObjectAccess)?,
+        open: @escaping @Sendable (ArchiveScope) -> ArchiveReader
+    ) {
+        (store, logger) = (services.store, services.logger)
+        (self.objects, self.open) = (objects, open)
+    }
+
+    package var routes: [Route] {
+        [Route(.get, "/v1/admin/export", .adminExport, query: .read, .admin(export))]
     }
 
     /// Returns a slot, which is free again when the object is released. Throws 503.
-    fileprivate func begin() async throws -> HeldSlot {
+    private func begin() async throws -> HeldSlot {
         do {
             return try await slots.hold(0)
-        } catch is SlotRefusal {
+        } catch let problem as Problem {
             metrics.exports.add(.refused)
-            throw Problem(
-                .overloaded,
-                "This node is writing \(Self.countMax) exports already. Retry after the seconds in Retry-After.",
-                retryAfterS: 30)
+            throw problem
         }
     }
-}
 
-extension API {
-    /// Empty unless an admin token is configured.
-    var exportArchiveRoutes: [Route] {
-        guard adminGuard != nil, let exports else { return [] }
-        return [
-            Route(.get, "/v1/admin/export", .adminExport, query: .read, .admin { try await export($0, $1, exports) })
-        ]
-    }
-
-    private func export(_ call: Call, _ actor: AdminActor, _ exports: ExportServices) async throws -> Answer {
+    private func export(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let scope = try ArchiveScope(call.query)
-        let slot = try await exports.begin()
-        let reader = exports.open(scope)
+        let slot = try await begin()
+        let reader = open(scope)
         // An error up to here is answered as a problem. A later one cuts off the answer.
         let snapshotAt = try await reader.begin()
         var answer = Answer(status: .ok, headers: Headers.of(type: "application/x-ndjson"))
@@ -58,9 +61,9 @@ extension API {
         answer.stream = StreamedBody { writer in
             defer { withExtendedLifetime(slot) {} }
             do {
-                try await Self.write(archive, heading, exports.metrics, to: writer)
+                try await write(archive, heading, to: writer)
             } catch {
-                recordCut(error, actor, exports.metrics)
+                recordCut(error, actor)
                 throw error
             }
             await reader.close()
@@ -69,9 +72,7 @@ extension API {
     }
 
     /// Reads the next lines when the client has received the last ones.
-    private static func write(
-        _ archive: ArchiveWriter, _ heading: [UInt8], _ metrics: ExportMetrics, to writer: BodyWriter
-    ) async throws {
+    private func write(_ archive: ArchiveWriter, _ heading: [UInt8], to writer: BodyWriter) async throws {
         var archive = archive
         try await archive.run(heading: heading) { bytes, lineCount in
             try await writer.write(ByteBuffer(bytes: bytes))
@@ -83,7 +84,7 @@ extension API {
     }
 
     /// The client sees that the connection is closed before the end of the answer.
-    private func recordCut(_ error: any Error, _ actor: AdminActor, _ metrics: ExportMetrics) {
+    private func recordCut(_ error: any Error, _ actor: AdminActor) {
         metrics.exports.add(.cut)
         logger.warning(
             "an export was cut off before its last line; its file is incomplete",
@@ -91,7 +92,7 @@ extension API {
     }
 
     private var readObject: ArchiveWriter.ReadObject? {
-        guard let objects = attachments.objects else { return nil }
+        guard let objects else { return nil }
         return { key, range in try await objects.read(key, range) }
     }
 }

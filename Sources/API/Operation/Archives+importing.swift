@@ -1,29 +1,33 @@
 import Archives
 // POST /v1/admin/import: an archive becomes threads, members and messages, all at once.
+import Basics
 import Domain
 import HTTPTypes
+import Logging
 import NIOCore
 import Store
-import Synchronization
 import Transport
 
-/// What imports need besides the database.
-package struct ImportServices: Sendable {
-    package let metrics: ImportMetrics
+/// The call that reads archives.
+package struct ImportCalls: Sendable {
+    private let store: Store
+    private let limits: Limits
+    private let logger: Logger
+    private let metrics: ImportMetrics
     /// A node reads one archive at a time, so that the memory for its parts is bounded.
-    let slot = ImportSlot()
+    private let slots = CallSlots<Int>(
+        SlotLimits(slotCount: 1, waitingCountMax: 0),
+        full: Problem(
+            .overloaded, "This node is busy with another import. Retry after the seconds in Retry-After.",
+            retryAfterS: 30))
 
-    package init(metrics: ImportMetrics = ImportMetrics()) { self.metrics = metrics }
-}
+    package init(_ services: CallServices, metrics: ImportMetrics) {
+        (store, limits, logger) = (services.store, services.limits, services.logger)
+        self.metrics = metrics
+    }
 
-extension API {
-    /// Empty unless an admin token is configured.
-    var importRoutes: [Route] {
-        guard adminGuard != nil else { return [] }
-        return [
-            Route(
-                .post, "/v1/admin/import", .adminImport, query: .read, body: .archive, .admin(importArchive))
-        ]
+    package var routes: [Route] {
+        [Route(.post, "/v1/admin/import", .adminImport, query: .read, body: .archive, .admin(importArchive))]
     }
 
     private func importArchive(_ call: Call, _ actor: AdminActor) async throws -> Answer {
@@ -33,11 +37,11 @@ extension API {
         if let type = call.request.headers[.contentType], !ContentTypeHeader.isLines(type) {
             throw Problem(.unsupportedMediaType, "The body must be application/x-ndjson.")
         }
-        try imports.slot.enter()
-        defer { imports.slot.leave() }
+        let slot = try await slots.hold(0)
+        defer { slot.leave() }
         let watch = ContinuousClock.now
         var outcome = ImportMetrics.Outcome.failed
-        defer { imports.metrics.record(outcome, after: .now - watch) }
+        defer { metrics.record(outcome, after: .now - watch) }
         do {
             let report = try await report(call, isDryRun: isDryRun, by: actor)
             outcome = isDryRun ? .dryRun : .applied
@@ -52,7 +56,7 @@ extension API {
     /// Stages the body, checks it and applies it. Whatever goes wrong, nothing of it stays.
     private func report(_ call: Call, isDryRun: Bool, by actor: AdminActor) async throws -> JSONText {
         let run = ImportRun(
-            store: store, limits: limits, isDryRun: isDryRun, actor: actor, metrics: imports.metrics)
+            store: store, limits: limits, isDryRun: isDryRun, actor: actor, metrics: metrics)
         let place = try await store.beginImport()
         do {
             var body = call.request.pieces.makeAsyncIterator()
@@ -76,23 +80,6 @@ extension API {
             throw Problem.brokenArchive(error)
         }
     }
-}
-
-/// One import at a time.
-final class ImportSlot: Sendable {
-    private let isTaken = Atomic(false)
-
-    /// Throws 503 while another import runs.
-    func enter() throws(Problem) {
-        guard isTaken.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged
-        else {
-            throw Problem(
-                .overloaded, "This node is busy with another import. Retry after the seconds in Retry-After.",
-                retryAfterS: 30)
-        }
-    }
-
-    func leave() { isTaken.store(false, ordering: .sequentiallyConsistent) }
 }
 
 extension Problem {

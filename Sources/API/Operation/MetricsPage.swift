@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import Telemetry
 import Transport
+import Workers
 
 /// The callers that may read the metrics at the address of the API.
 package enum MetricsAccess: Sendable {
@@ -15,19 +16,26 @@ package enum MetricsAccess: Sendable {
     case elsewhere
 }
 
-struct MetricsPage: Sendable {
+/// The node's metrics, each written by the component that counts it.
+package struct MetricsPage: Sendable {
     static let path = "/metrics"
 
-    private let metrics: @Sendable () -> MetricsText
+    private let components: [Component]
 
-    init(_ metrics: @escaping @Sendable () -> MetricsText) { self.metrics = metrics }
+    init(_ components: [Component]) { self.components = components }
+
+    /// Reads /proc, among others: may block for milliseconds.
+    private var text: String {
+        var text = MetricsText()
+        components.writeMetrics(to: &text)
+        return text.text
+    }
 
     /// This does not run on the event loop, because rendering blocks other requests.
     func answer() async -> Answer {
-        let metrics = metrics
-        let text = await withTaskExecutorPreference(globalConcurrentExecutor) { metrics().text }
+        let rendered = await withTaskExecutorPreference(globalConcurrentExecutor) { text }
         return Answer(
-            status: .ok, headers: Headers.of(type: MetricsText.contentType), body: ByteBuffer(string: text))
+            status: .ok, headers: Headers.of(type: MetricsText.contentType), body: ByteBuffer(string: rendered))
     }
 }
 
@@ -35,8 +43,7 @@ struct MetricsPage: Sendable {
 package struct MetricsHandler: RequestHandler {
     private let page: MetricsPage
 
-    /// - Parameter metrics: renders the node's metrics. May block for milliseconds.
-    package init(_ metrics: @escaping @Sendable () -> MetricsText) { page = MetricsPage(metrics) }
+    package init(_ page: MetricsPage) { self.page = page }
 
     package func decide(_ head: InboundRequest) -> BodyDecision {
         .answer(refusal(of: head) ?? ProblemDocument.response(.bodyTooLarge))

@@ -3,8 +3,24 @@ import Domain
 import HTTPTypes
 import NIOCore
 
-extension API {
-    var operationRoutes: [Route] {
+/// What the calls of the operator's programs need.
+package struct OperationSettings: Sendable {
+    /// Whether the node should receive requests: its tail keeps up, and it is not stopping.
+    let isReady: @Sendable () -> Bool
+    /// The callers that may read the metrics at the address of the API.
+    let metricsAccess: MetricsAccess
+
+    package init(isReady: @escaping @Sendable () -> Bool, metricsAccess: MetricsAccess) {
+        self.isReady = isReady
+        self.metricsAccess = metricsAccess
+    }
+}
+
+struct OperationCalls: Sendable {
+    let settings: OperationSettings
+    let metrics: MetricsPage
+
+    var routes: [Route] {
         [
             Route(.get, "/health/live", .getLiveness, query: .ignored, .open(getLiveness)),
             Route(.get, "/health/ready", .getReadiness, query: .ignored, .open(getReadiness)),
@@ -16,11 +32,10 @@ extension API {
         func route(_ endpoint: Route.Endpoint) -> [Route] {
             [Route(.get, MetricsPage.path, .getMetrics, query: .ignored, endpoint)]
         }
-        let page = MetricsPage(metrics)
-        switch metricsAccess {
-        case .open: return route(.open { _ in await page.answer() })
-        case .admin where adminGuard != nil: return route(.admin { _, _ in await page.answer() })
-        case .admin, .elsewhere: return []
+        switch settings.metricsAccess {
+        case .open: return route(.open { _ in await metrics.answer() })
+        case .admin: return route(.admin { _, _ in await metrics.answer() })
+        case .elsewhere: return []
         }
     }
 
@@ -28,7 +43,7 @@ extension API {
     private func getLiveness(_ call: Call) -> Answer { .json(.status("live")) }
 
     private func getReadiness(_ call: Call) throws -> Answer {
-        guard isReady() else {
+        guard settings.isReady() else {
             throw Problem(
                 .unavailable, "This node is starting, stopping or behind the log. Use another node.", retryAfterS: 1)
         }

@@ -2,10 +2,10 @@
 import Domain
 import Store
 
-extension API {
-    /// Empty unless an admin token is configured.
-    var outboxRoutes: [Route] {
-        guard adminGuard != nil else { return [] }
+struct OutboxCalls: Sendable {
+    let store: Store
+
+    var routes: [Route] {
         let (all, one) = ("/v1/admin/outbox/failures", "/v1/admin/outbox/failures/{failure_id}")
         return [
             Route(

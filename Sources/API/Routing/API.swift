@@ -1,134 +1,90 @@
-// The lower layers as the API uses them, and the list of its routes. RouteResponder.swift finds the route of a request.
+// The HTTP contract of a node: the features that are calls and no more, those that `Service` adds, and the page of the
+// metrics of all. RouteResponder.swift finds the route of a request.
 import Credentials
-import DelegatedTokens
 import Domain
-import Log
 import Logging
-import Store
-import Telemetry
 import WebClient
+import Workers
 
-/// The calls of the HTTP contract. Each feature is an extension in the file named after it.
+/// All calls of a node, and what answers them.
 package struct API: Sendable {
-    let store: Store
-    let writer: Writer<SendWaiter>
-    let presence: PresenceWorker
-    let authenticator: Authenticator
-    let hasher: PasswordHasher
-    let mailQueued: (@Sendable () -> Void)?
-    let delegation: Delegation?
-    let rates: RateLimits
-    let signIns: SignInLimits
-    let limits: Limits
-    let isReady: @Sendable () -> Bool
-    let metrics: @Sendable () -> MetricsText
-    let requestMetrics: RequestMetrics
-    let hookMetrics: HookMetrics
-    let log: RequestLog
-    let logger: Logger
-    let adminGuard: AdminGuard?
-    let metricsAccess: MetricsAccess
-    let push: PushRegistration
-    let reads: AccountReads
-    let searches: SearchSlots
-    let attachments: AttachmentServices
+    let services: CallServices
+    let sync: SyncEndpoint
+    let send: SendEndpoint
     let webClient: WebPage?
-    let webhooks: WebhookServices?
-    let signers: AccessSigners
-    let uploads: TransferSlots
-    let downloads: TransferSlots
-    let changesFeed: ChangesFeed?
-    let policy: PolicyGate?
-    let exports: ExportServices?
-    let imports: ImportServices
+    let requestMetrics = RequestMetrics()
+    let log: RequestLog
+    package let routes: [Route]
+    /// The components of all features, dependencies first.
+    package let components: [Component]
+    package let metrics: MetricsPage
 
     /// - Parameters:
-    ///   - delegation: how tokens of the host app are checked. Nil accepts none.
-    ///   - mailQueued: called when a mail is ready to be sent. Nil if the service cannot send mail.
-    ///   - isReady: whether the node should receive requests: its tail keeps up, and it is not stopping.
-    ///   - metrics: renders the node's metrics. May block for milliseconds.
-    ///   - requestMetrics: counts the requests.
-    ///   - hookMetrics: counts the posts to incoming hooks.
-    ///   - adminToken: nil for a service without admin calls.
-    ///   - metricsAccess: the callers that may read the metrics here.
-    ///   - push: the settings of alerts that registration depends on.
-    ///   - reads: the limit on concurrent reads of an account, shared with `SyncEndpoint`.
-    ///   - attachments: what uploads and downloads need besides the database.
-    ///   - changesFeed: serves integrations. Nil for a service without them.
-    ///   - webClient: the page that browsers get at `/`. Nil for a service without one.
-    ///   - imports: what imports need besides the database.
-    ///   - webhooks: nil for a service that does not deliver to webhooks.
+    ///   - features: those with work of their own or settings. Their components are on the page of the metrics.
     ///   - policy: asked before a message is accepted. Nil for a service without a policy.
-    ///   - exports: nil for a service that writes no archives.
+    ///   - hasher: hashes the passwords of accounts that administrators create.
+    ///   - webClient: the page that browsers get at `/`. Nil for a service without one.
+    ///   - slow: requests that take at least this long are logged. Nil logs none for its duration.
+    ///   - operation: the calls of the operator's programs.
     package init(
-        store: Store, writer: Writer<SendWaiter>, presence: PresenceWorker, authenticator: Authenticator,
-        hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
-        signIns: SignInLimits, limits: Limits,
-        isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
-        requestMetrics: RequestMetrics, hookMetrics: HookMetrics = HookMetrics(), log: RequestLog, logger: Logger,
-        adminToken: AdminToken? = nil,
-        metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads,
-        attachments: AttachmentServices = AttachmentServices(), changesFeed: ChangesFeed? = nil,
-        webClient: WebPage? = nil, webhooks: WebhookServices? = nil, policy: PolicyGate? = nil,
-        exports: ExportServices? = nil, imports: ImportServices = ImportServices()
+        _ services: CallServices, features: [Feature], policy: PolicyGate?, hasher: PasswordHasher,
+        webClient: WebPage?, slow: Duration?, operation: OperationSettings
     ) {
-        self.store = store
-        self.reads = reads
-        self.writer = writer
-        self.presence = presence
-        self.authenticator = authenticator
-        self.hasher = hasher
-        self.mailQueued = mailQueued
-        self.delegation = delegation
-        rates = signIns.rates
-        self.signIns = signIns
-        self.limits = limits
-        searches = SearchSlots(accountCountMax: limits.accountSearchCountMax)
-        self.isReady = isReady
-        self.metrics = metrics
-        self.requestMetrics = requestMetrics
-        self.hookMetrics = hookMetrics
-        self.log = log
-        self.logger = logger
-        adminGuard = adminToken.map { AdminGuard($0, rates: signIns.rates, logger: logger) }
-        self.metricsAccess = metricsAccess
-        self.push = push
-        self.attachments = attachments
-        self.changesFeed = changesFeed
+        self.services = services
         self.webClient = webClient
-        self.webhooks = webhooks
-        self.policy = policy
-        self.exports = exports
-        self.imports = imports
-        signers = AccessSigners(store)
-        uploads = TransferSlots(
-            "uploads", countMax: limits.uploadCountMax, accountCountMax: limits.accountUploadCountMax,
-            displaced: attachments.metrics.uploadsDisplaced)
-        downloads = TransferSlots(
-            "downloads", countMax: limits.downloadCountMax, accountCountMax: limits.accountDownloadCountMax,
-            displaced: attachments.metrics.downloadsDisplaced)
+        sync = SyncEndpoint(services)
+        let messages = MessageCalls(services, policy: policy)
+        send = messages.send
+        log = RequestLog(logger: services.logger, slow: slow)
+        let (reads, requestMetrics) = (services.reads, requestMetrics)
+        let own = [
+            sync.feature, HookCalls(services, messages: messages).feature,
+            Feature(
+                routes: Self.accountRoutes(services) + Self.chatRoutes(services, messages)
+                    + Self.adminRoutes(services, hasher)),
+            Feature(components: [
+                Component("requests", metrics: requestMetrics.write),
+                Component("rateLimits", metrics: services.rates.write),
+                Component("accountReads", metrics: reads.writeReads),
+            ]),
+        ]
+        components = (features + own).flatMap(\.components)
+        metrics = MetricsPage(components)
+        let all = (features + own).flatMap(\.routes) + OperationCalls(settings: operation, metrics: metrics).routes
+        routes = all.filter { services.adminGuard != nil || !$0.needsAdminToken }
     }
 
-    var send: SendEndpoint {
-        SendEndpoint(
-            writer: writer, authenticator: authenticator, rates: rates, limits: limits, asksPolicy: policy != nil,
-            logger: logger)
+    private static func accountRoutes(_ services: CallServices) -> [Route] {
+        let (store, authenticator) = (services.store, services.authenticator)
+        return SessionCalls(store: store, authenticator: authenticator).routes
+            + UserCalls(store: store, presence: services.log.presence).routes
+            + BlockCalls(store: store).routes
+            + AccountExportCalls(store: store, authenticator: authenticator, reads: services.reads).routes
+            + ErasureCalls(store: store, authenticator: authenticator).routes
     }
 
-    /// Nil for a service without admin calls.
-    var changes: ChangesEndpoint? {
-        guard let changesFeed, adminGuard != nil else { return nil }
-        return ChangesEndpoint(self, changesFeed)
+    private static func chatRoutes(_ services: CallServices, _ messages: MessageCalls) -> [Route] {
+        let (store, rates, limits) = (services.store, services.rates, services.limits)
+        let searches = CallSlots.searches(accountCountMax: limits.accountSearchCountMax)
+        return messages.routes
+            + ThreadCalls(store: store, rates: rates, limits: limits).routes
+            + MemberCalls(store: store, rates: rates, limits: limits).routes
+            + ThreadSettingsCalls(store: store).routes
+            + ReactionCalls(store: store, rates: rates).routes
+            + ReceiptCalls(store: store, writer: services.log.writer, rates: rates).routes
+            + TypingCalls(store: store, presence: services.log.presence).routes
+            + InboxCalls(store: store).routes
+            + SearchCalls(store: store, limits: limits, slots: searches).routes
+            + ReportCalls(store: store).routes
     }
 
-    /// All calls of the API.
-    package var routes: [Route] {
-        signInRoutes + sessionRoutes + pushRoutes + userRoutes + passwordRoutes + blockRoutes + exportRoutes
-            + erasureRoutes
-            + threadRoutes + memberRoutes
-            + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
-            + searchRoutes + attachmentRoutes + [SyncEndpoint.route] + reportRoutes + hookRoutes + adminRoutes
-            + changesRoutes + consumerRoutes + webhookRoutes + commandRoutes + reviewRoutes + holdRoutes
-            + outboxRoutes + exportArchiveRoutes + importRoutes + operationRoutes
+    private static func adminRoutes(_ services: CallServices, _ hasher: PasswordHasher) -> [Route] {
+        let store = services.store
+        return AdminCalls(
+            store: store, authenticator: services.authenticator, hasher: hasher, limits: services.limits
+        ).routes
+            + ReviewCalls(store: store).routes
+            + HoldCalls(store: store).routes
+            + OutboxCalls(store: store).routes
     }
 }

@@ -8,7 +8,6 @@ import Transport
 package struct APIHandler: RequestHandler {
     private let sync: SyncEndpoint
     private let send: SendEndpoint
-    private let changes: ChangesEndpoint?
     private let preflights: Preflights
     private let webClient: WebClientPage?
     private let router: RouteResponder
@@ -16,16 +15,15 @@ package struct APIHandler: RequestHandler {
     private let log: RequestLog
 
     /// - Parameter crossOrigin: the transport's policy. Nil allows no other origin.
-    package init(_ api: API, sync: SyncEndpoint, crossOrigin: CrossOriginPolicy? = nil) {
-        self.sync = sync
+    package init(_ api: API, crossOrigin: CrossOriginPolicy? = nil) {
+        sync = api.sync
         let table = RouteTable(api.routes)
         preflights = Preflights(policy: crossOrigin, table: table)
         webClient = api.webClient.map(WebClientPage.init)
         send = api.send
-        changes = api.changes
         requestMetrics = api.requestMetrics
         log = api.log
-        router = RouteResponder(api: api, table: table)
+        router = RouteResponder(services: api.services, table: table)
     }
 
     package func decide(_ head: InboundRequest) -> BodyDecision {
@@ -37,19 +35,13 @@ package struct APIHandler: RequestHandler {
     package func handle(_ request: InboundRequest, _ reply: Reply) {
         if let answer = webClient?.answer(request) { return reply.send(answer) }
         switch request.method {
-        case .get where request.path == SyncEndpoint.route.pattern: sync.handle(request, reply)
+        case .get where request.path == SyncEndpoint.path: sync.handle(request, reply)
         case .post where send.handle(request, reply): break
-        case .get where isForChanges(request), .head where isForChanges(request): changes?.handle(request, reply)
-        case .head where request.path == SyncEndpoint.route.pattern: sync.handle(request, reply)
         case .options:
             if let answer = preflights.answer(request) { reply.send(answer) } else { router.handle(request, reply) }
         // The router refuses other methods.
         default: router.handle(request, reply)
         }
-    }
-
-    private func isForChanges(_ request: InboundRequest) -> Bool {
-        changes != nil && request.path == ChangesEndpoint.route.pattern
     }
 
     package func problem(for failure: TransportFailure, _ number: RequestNumber) -> OutboundResponse {

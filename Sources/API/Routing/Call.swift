@@ -21,6 +21,14 @@ struct Call: Sendable {
     /// The parameters of the query.
     var query: Fields<String> { Fields(query: request.query ?? "") }
 
+    /// The page that a list without other parameters is asked for.
+    func pageRequest() throws -> PageRequest {
+        var query = query
+        let request = query.pageRequest()
+        try query.end()
+        return request
+    }
+
     /// Sends an interim answer. See ``Reply/inform(_:headers:)``.
     func inform(_ status: HTTPResponse.Status, headers: HTTPFields) { reply.inform(status, headers: headers) }
 

@@ -1,9 +1,10 @@
-// A route of the API. The list of routes (API.swift) is the only source of paths, methods and body sizes. The router,
-// 405, preflights and the test of openapi.yaml read it. Polls and sends, which bypass the router, have their paths
-// here, too.
+// A route of the API. The routes of all features (API.swift) are the only source of paths, methods and body sizes. The
+// router, 405, preflights and the test of openapi.yaml read them. Polls and sends, which bypass the router, have their
+// paths here, too.
 import Domain
 import HTTPTypes
 import Store
+import Transport
 
 /// One call of the API.
 package struct Route: Sendable {
@@ -17,10 +18,10 @@ package struct Route: Sendable {
         case media(@Sendable (Call) async throws -> Answer)
         /// Callers with the admin token.
         case admin(@Sendable (Call, AdminActor) async throws -> Answer)
-        /// Handled before the router; see `APIHandler`.
-        case direct
+        /// Callers with a session token. Called on the connection's event loop, without a task.
+        case direct(@Sendable (InboundRequest, Reply) -> Void)
         /// The same for callers with the admin token.
-        case directAdmin
+        case directAdmin(@Sendable (InboundRequest, Reply, AdminActor) -> Void)
 
         /// A list for administrators, whose query has nothing but a page.
         static func adminList(
@@ -55,7 +56,7 @@ package struct Route: Sendable {
         case small
         /// Fields and lists, large enough to name all members of a group.
         case plain
-        /// ``API/receiptCountMax`` entries of `POST /v1/receipts`, in any layout.
+        /// ``ReceiptCalls/countMax`` entries of `POST /v1/receipts`, in any layout.
         case receipts
         /// A message, with any escaping of its text.
         case message

@@ -2,11 +2,12 @@
 import Domain
 import HTTPTypes
 import NIOCore
+import Store
 import Transport
 
 /// Answers the calls of the route table. Other requests get 404 or 405.
 struct RouteResponder: Sendable {
-    let api: API
+    let services: CallServices
     let table: RouteTable
 
     /// Answers a request: with the endpoint's answer, or with a problem for its error.
@@ -15,8 +16,9 @@ struct RouteResponder: Sendable {
         case .nothing: reply.send(ProblemDocument.response(.nothingHere))
         case .otherMethods(let methods): reply.send(Answer.methodNotAllowed(request.method, methods).outbound)
         case .route(let route, let parameters):
-            let call = Call(request, reply, limits: api.limits, parameters: parameters)
-            let (number, operation, logger) = (request.number, route.operation, api.logger)
+            if answersDirectly(request, reply, route) { return }
+            let call = Call(request, reply, limits: services.limits, parameters: parameters)
+            let (number, operation, logger) = (request.number, route.operation, services.logger)
             reply.answer(request, outlivesClient: outlivesClient(request, route)) {
                 let answer = try await respond(to: call, route)
                 return (answer.outbound(operation), answer.stream)
@@ -24,6 +26,26 @@ struct RouteResponder: Sendable {
                 Failure(error).answer(requestID: number.text, logger: logger).outbound(operation)
             }
         }
+    }
+
+    /// Calls an endpoint that needs no task. Returns false for another endpoint.
+    private func answersDirectly(_ request: InboundRequest, _ reply: Reply, _ route: Route) -> Bool {
+        switch route.endpoint {
+        case .open, .signedIn, .media, .admin: return false
+        case .direct(let endpoint): endpoint(request, reply)
+        case .directAdmin(let endpoint):
+            do throws(Problem) {
+                endpoint(request, reply, try adminActor(request))
+            } catch {
+                reply.send(ProblemDocument.answer(error).outbound(route.operation))
+            }
+        }
+        return true
+    }
+
+    private func adminActor(_ request: InboundRequest) throws(Problem) -> AdminActor {
+        guard let adminGuard = services.adminGuard else { throw .nothingHere }
+        return try adminGuard.actor(request)
     }
 
     /// Whether a request is answered even if its client goes away: an upload, which keeps what arrived. One that arrived
@@ -38,19 +60,19 @@ struct RouteResponder: Sendable {
             try check(call, route)
             return try await endpoint(call)
         case .signedIn(let endpoint):
-            let identity = try await api.authenticator.identity(of: call.request)
-            for limit in route.operation.accountLimits { try api.rates.take(limit, by: identity.user) }
+            let identity = try await services.authenticator.identity(of: call.request)
+            for limit in route.operation.accountLimits { try services.rates.take(limit, by: identity.user) }
             try check(call, route)
             guard route.method == .get else { return try await endpoint(call, identity) }
-            return try await api.reads.run(for: identity.user) { try await endpoint(call, identity) }
+            return try await services.reads.run(for: identity.user) { try await endpoint(call, identity) }
         case .media(let endpoint):
             try check(call, route)
             return try await endpoint(call)
         case .admin(let endpoint):
-            let actor = try api.adminActor(call)
+            let actor = try adminActor(call.request)
             try check(call, route)
             return try await endpoint(call, actor)
-        // `APIHandler` answers these before the router.
+        // Answered without a task.
         case .direct, .directAdmin: throw Problem.nothingHere
         }
     }
@@ -58,7 +80,8 @@ struct RouteResponder: Sendable {
     private func check(_ call: Call, _ route: Route) throws {
         if route.query == .none { try call.query.end() }
         // An upload checks its length itself, because its refusal has headers of its own.
-        guard route.body.isStreamed || call.request.body.readableBytes <= route.body.byteCountMax(api.limits) else {
+        guard route.body.isStreamed || call.request.body.readableBytes <= route.body.byteCountMax(services.limits)
+        else {
             throw Problem.bodyTooLarge
         }
     }
@@ -80,12 +103,12 @@ struct RouteResponder: Sendable {
     }
 
     private func decideBody(_ head: InboundRequest, _ route: Route) -> BodyDecision {
-        let byteCountMax = route.body.byteCountMax(api.limits)
+        let byteCountMax = route.body.byteCountMax(services.limits)
         guard route.body.isStreamed else { return .accept(byteCountMax: byteCountMax) }
         if route.body == .upload, let declared = head.headers.first(.contentLength).flatMap({ Int($0) }),
             declared > byteCountMax
         {
-            return .answer(Answer.attachmentTooLarge(api.limits).outbound(route.operation))
+            return .answer(Answer.attachmentTooLarge(services.limits).outbound(route.operation))
         }
         return .stream(byteCountMax: byteCountMax)
     }
@@ -93,10 +116,10 @@ struct RouteResponder: Sendable {
     private func checkToken(_ head: InboundRequest, _ route: Route) throws(Problem) {
         switch route.endpoint {
         case .open: break
-        case .signedIn, .direct: _ = try api.authenticator.known(head)
+        case .signedIn, .direct: _ = try services.authenticator.known(head)
         case .media: break
         case .admin, .directAdmin:
-            try api.adminGuard?.check(head.headers[.authorization], from: api.rates.address(of: head))
+            try services.adminGuard?.check(head)
         }
     }
 }
@@ -112,5 +135,5 @@ extension Answer {
 }
 
 extension Problem {
-    static let nothingHere = Problem(.notFound, "No call has this path. The calls are listed at /openapi.yaml.")
+    static let nothingHere = Problem(.notFound, "No call has this path. The calls are listed at /openservices.yaml.")
 }

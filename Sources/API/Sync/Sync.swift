@@ -5,6 +5,7 @@ import Log
 import Logging
 import Store
 import Transport
+import Workers
 
 /// A parked poll. Everything else about its request is released.
 package final class ParkedPollReply: Waiter {
@@ -20,25 +21,24 @@ package final class ParkedPollReply: Waiter {
 
 /// `GET /v1/sync`.
 package final class SyncEndpoint: Sendable {
-    static let route = Route(.get, "/v1/sync", .sync, query: .read, .direct)
+    static let path = "/v1/sync"
     package static let waitSDefault = 25
 
     private let services: SyncServices
+    /// Returns once the hub has everything that was committed before the call.
     private let catchUp: @Sendable () async throws -> Void
     private let streams: EventStreams
 
-    /// - Parameters:
-    ///   - reads: the limit that the router's calls share. A poll that is answered or parked at once does not count.
-    ///   - catchUp: returns once the hub has everything that was committed before the call.
-    ///   - streams: counts event streams, and how they ended.
-    package init(
-        authenticator: Authenticator, hub: Hub, store: Store, reads: AccountReads,
-        catchUp: @escaping @Sendable () async throws -> Void, streams: StreamMetrics = StreamMetrics(), logger: Logger
-    ) {
-        services = SyncServices(
-            authenticator: authenticator, hub: hub, store: store, reads: reads, streamMetrics: streams, logger: logger)
-        self.catchUp = catchUp
-        self.streams = EventStreams(services)
+    init(_ calls: CallServices) {
+        services = SyncServices(calls)
+        catchUp = calls.log.tail.catchUp
+        streams = EventStreams(services)
+    }
+
+    var feature: Feature {
+        Feature(
+            routes: [Route(.get, Self.path, .sync, query: .read, .direct(handle))],
+            components: [Component("streams", metrics: services.streamMetrics.write)])
     }
 
     private struct Poll: Sendable {
@@ -54,7 +54,7 @@ package final class SyncEndpoint: Sendable {
     ///
     /// A poll that does not wait must see everything that any node answered before. So it is not answered from a
     /// mailbox until the tail has caught up. HEAD never waits.
-    package func handle(_ request: InboundRequest, _ reply: Reply) {
+    @Sendable func handle(_ request: InboundRequest, _ reply: Reply) {
         do {
             let known = try services.authenticator.known(request)
             var poll = try Self.parse(request)

@@ -9,20 +9,14 @@ final class SyncServices: Sendable {
     let authenticator: Authenticator
     let hub: Hub
     let store: Store
-    let reads: AccountReads
-    let streamMetrics: StreamMetrics
+    /// A poll that is answered or parked at once does not count.
+    let reads: CallSlots<UserID>
+    let streamMetrics = StreamMetrics()
     let logger: Logger
 
-    init(
-        authenticator: Authenticator, hub: Hub, store: Store, reads: AccountReads, streamMetrics: StreamMetrics,
-        logger: Logger
-    ) {
-        self.authenticator = authenticator
-        self.hub = hub
-        self.store = store
-        self.reads = reads
-        self.streamMetrics = streamMetrics
-        self.logger = logger
+    init(_ calls: CallServices) {
+        (authenticator, hub, store) = (calls.authenticator, calls.log.hub, calls.store)
+        (reads, logger) = (calls.reads, calls.logger)
     }
 
     /// The end of the log, for a client without a cursor.

@@ -236,10 +236,10 @@ extension AttachmentProcessor {
         let drawing: Drawing?
         do {
             drawing = try await draw(&picture, job)
-        } catch ThumbnailerBusy.all {
+        } catch SlotRefusal.full {
             try await store.postponeAttachment(job, seconds: Self.retrySeconds)
             return false
-        } catch ThumbnailerBusy.owner {
+        } catch SlotRefusal.flowFull {
             drawing = nil
         }
         metrics.thumbnails.add(drawing.map { AttachmentMetrics.ThumbnailOutcome($0) } ?? .limited)

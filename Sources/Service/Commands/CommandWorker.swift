@@ -1,4 +1,5 @@
 // Answers messages that run commands: it calls the command's address, and its bot replies in the thread.
+import API
 import Basics
 import Domain
 import Logging
@@ -18,14 +19,13 @@ final class CommandWorker: Sendable {
 
     private let store: Store
     private let limits: Limits
-    private let metrics: CommandMetrics
+    fileprivate let metrics = CommandMetrics()
     private let clients: CommandClients
     private let loop: DeliveryLoop<DeliveryQueue<CommandRun>>
     private let log: RateLimitedLog
 
-    init(_ settings: Settings, store: Store, metrics: CommandMetrics, logger: Logger) {
+    init(_ settings: Settings, store: Store, logger: Logger) {
         self.store = store
-        self.metrics = metrics
         limits = settings.limits
         clients = CommandClients(settings)
         log = RateLimitedLog(logger)
@@ -156,5 +156,18 @@ extension CommandFailure {
         case .disabled: self = .disabled
         case .busy: self = .busy
         }
+    }
+}
+
+extension Feature {
+    /// The calls on commands, and answering them.
+    static func commands(_ node: NodeCore) -> Feature {
+        let worker = CommandWorker(node.settings, store: node.store, logger: node.logger)
+        let metrics = worker.metrics
+        return Feature(
+            routes: CommandCalls(store: node.store, allowsPrivate: node.settings.pushAllowsPrivate).routes,
+            components: [
+                Component("commands", failures: [metrics.failures], metrics: metrics.write, run: worker.run)
+            ])
     }
 }

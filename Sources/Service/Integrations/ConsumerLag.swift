@@ -24,3 +24,14 @@ struct ConsumerLag: Sendable {
         }
     }
 }
+
+extension Feature {
+    /// The calls on the changes feed, and the lag of its consumers.
+    static func changes(_ node: NodeCore) -> Feature {
+        let metrics = ChangesMetrics()
+        let lag = ConsumerLag(store: node.store, metrics: metrics, logger: node.logger)
+        return Feature(
+            routes: ChangesCalls(node.calls, metrics: metrics).routes,
+            components: [Component("changes", failures: [metrics.failures], metrics: metrics.write, run: lag.run)])
+    }
+}

@@ -15,8 +15,12 @@ struct AnnouncementWorker: Sendable {
     private static let pause = Duration.milliseconds(10)
 
     let store: Store
-    let metrics: AnnouncementMetrics
+    let metrics = AnnouncementMetrics()
     let logger: Logger
+
+    var component: Component {
+        Component("announcements", failures: [metrics.failures], metrics: metrics.write, run: run)
+    }
 
     /// Runs until cancelled.
     func run() async throws {

@@ -13,8 +13,12 @@ struct ErasureSweep: Sendable {
     private static let interval = Duration.seconds(1)
 
     let store: Store
-    let metrics: ErasureMetrics
+    let metrics = ErasureMetrics()
     let logger: Logger
+
+    var component: Component {
+        Component("erasureSweep", failures: [metrics.failures], metrics: metrics.write, run: run)
+    }
 
     /// Runs until cancelled.
     func run() async throws {

@@ -16,8 +16,12 @@ struct HoldSweep: Sendable {
     private static let countInterval = Duration.seconds(60)
 
     let store: Store
-    let metrics: HoldMetrics
+    let metrics = HoldMetrics()
     let logger: Logger
+
+    var component: Component {
+        Component("holdSweep", failures: [metrics.failures], metrics: metrics.write, run: run)
+    }
 
     /// Runs until cancelled.
     func run() async throws {

@@ -15,14 +15,24 @@ struct LogMaintenance: Sendable {
     /// Rows of one call.
     private static let sweepLimit = 10_000
 
-    let store: Store
-    let trimmer: LogTrimmer
-    let sessions: SessionCache
-    let metrics: LogMaintenanceMetrics
-    let days: Int
+    private let store: Store
+    private let trimmer: LogTrimmer
+    private let sessions: SessionCache
+    private let metrics = LogMaintenanceMetrics()
+    private let days: Int
     /// Returns the log's head, as this node knows it.
-    let head: @Sendable () -> Position
-    let logger: Logger
+    private let head: @Sendable () -> Position
+    private let logger: Logger
+
+    init(_ node: NodeCore) {
+        (store, sessions, head, logger) = (node.store, node.log.sessions, node.head, node.logger)
+        days = node.settings.logDays
+        trimmer = LogTrimmer(node.database.listenSettings, days: days, logger: logger)
+    }
+
+    var component: Component {
+        Component("logMaintenance", failures: [metrics.failures], metrics: metrics.write, run: run)
+    }
 
     /// Runs until cancelled.
     func run() async throws {

@@ -12,8 +12,12 @@ struct ReportCounting: Sendable {
     private static let countMax = 100_000
 
     let store: Store
-    let metrics: ReportMetrics
+    let metrics = ReportMetrics()
     let logger: Logger
+
+    var component: Component {
+        Component("reportCounting", failures: [metrics.failures], metrics: metrics.write, run: run)
+    }
 
     /// Runs until cancelled.
     func run() async throws {

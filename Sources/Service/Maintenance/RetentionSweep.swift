@@ -22,8 +22,12 @@ struct RetentionSweep: Sendable {
     let silentDays: Int
     /// The longest retention of the service. 0: any.
     let maxS: Int
-    let metrics: RetentionMetrics
+    let metrics = RetentionMetrics()
     let logger: Logger
+
+    var component: Component {
+        Component("retentionSweep", failures: [metrics.failures], metrics: metrics.write, run: run)
+    }
 
     /// Runs until cancelled.
     func run() async throws {

@@ -26,7 +26,7 @@ struct SearchIndexer: Sendable {
     private static let pauseMax = 100.0
 
     let store: Store
-    let metrics: SearchMetrics
+    let metrics = SearchMetrics()
     /// Returns the log's head, as this node knows it.
     let head: @Sendable () -> Position
     let logger: Logger
@@ -37,6 +37,10 @@ struct SearchIndexer: Sendable {
         } catch let problem as Problem where problem.code == .invalid {
             throw StartError("the database has no text search configuration \(configuration); see \\dF in psql.")
         }
+    }
+
+    var component: Component {
+        Component("searchIndexer", failures: [metrics.failures], metrics: metrics.write, run: run)
     }
 
     /// Runs until cancelled.

@@ -16,8 +16,12 @@ struct SessionSweep: Sendable {
 
     let store: Store
     let idleDays: Int
-    let metrics: SessionMetrics
+    let metrics = SessionMetrics()
     let logger: Logger
+
+    var component: Component {
+        Component("sessionSweep", failures: [metrics.failures], metrics: metrics.write, run: run)
+    }
 
     /// Runs until cancelled.
     func run() async throws {

@@ -170,3 +170,19 @@ private final class Lanes: Sendable {
         }
     }
 }
+
+extension Feature {
+    /// The calls on endpoints, and delivering to them.
+    static func webhooks(_ node: NodeCore) throws -> Feature {
+        let (settings, metrics) = (node.settings, WebhookMetrics())
+        let dispatcher = try WebhookDispatcher(
+            settings, store: node.store, metrics: metrics, head: node.head, logger: node.logger)
+        let calls = WebhookCalls(
+            store: node.store, allowsPrivate: settings.pushAllowsPrivate, test: dispatcher.test)
+        return Feature(
+            routes: calls.routes,
+            components: [
+                Component("webhooks", failures: [metrics.failures], metrics: metrics.write, run: dispatcher.run)
+            ])
+    }
+}

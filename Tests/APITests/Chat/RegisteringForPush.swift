@@ -1,5 +1,7 @@
 // Registering a device for alerts.
 import Domain
+import Push
+import Store
 import TestSupport
 import Testing
 
@@ -156,6 +158,7 @@ struct RegisteringForPush {
     func key() async throws {
         let reply = try await Person.make("Ann").client.get("/v1/push/webpush-key")
         #expect(reply.status == 200)
-        #expect(try await reply.string("public_key") == TestNode.shared().webPushKey)
+        let stored = try await TestNode.shared().store.secret(named: "webpush", otherwise: [])
+        #expect(try reply.string("public_key") == VAPIDKeyPair(privateBytes: stored)?.publicText)
     }
 }

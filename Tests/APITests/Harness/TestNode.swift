@@ -20,7 +20,6 @@ struct TestNode: Sendable {
     let database: String
     let store: Store
     let routes: [Route]
-    let webPushKey: String
     /// The host app whose tokens the node accepts.
     let hostApp: HostApp
     private let directory: TemporaryDirectory
@@ -58,7 +57,7 @@ struct TestNode: Sendable {
             settings, service, service.makePools(settings, logger: logger),
             hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), workerCount: 2, waitingCountMax: 10_000),
             logger: logger)
-        (store, routes, webPushKey) = (node.store, node.routes, node.webPushKey)
+        (store, routes) = (node.store, node.routes)
         port = try await node.listen().port
         // The workers run until the process ends, because the suites that share the node run in any order.
         _ = Task {

@@ -49,7 +49,7 @@ struct ReadsOfAnAccount {
 
     @Test("run up to the limit, and the next starts as each ends")
     func bound() async throws {
-        let reads = AccountReads(runningCountMax: 3, waitMax: .seconds(60))
+        let reads = CallSlots.reads(accountCountMax: 3, waitMax: .seconds(60))
         let tasks = (0..<10).map { _ in Task { try await reads.run(for: ann) { await stage.read() } } }
         for _ in 0..<7 {
             try await stage.waitUntilRunning(3)
@@ -63,7 +63,7 @@ struct ReadsOfAnAccount {
 
     @Test("do not delay reads of other accounts")
     func others() async throws {
-        let reads = AccountReads(runningCountMax: 1, waitMax: .seconds(60))
+        let reads = CallSlots.reads(accountCountMax: 1, waitMax: .seconds(60))
         let task = Task { try await reads.run(for: ann) { await stage.read() } }
         try await stage.waitUntilRunning(1)
         #expect(try await reads.run(for: UserID.make()) { 7 } == 7)
@@ -73,7 +73,7 @@ struct ReadsOfAnAccount {
 
     @Test("that waited too long are refused with 429, and the others keep their places")
     func refused() async throws {
-        let reads = AccountReads(runningCountMax: 1, waitMax: .milliseconds(50))
+        let reads = CallSlots.reads(accountCountMax: 1, waitMax: .milliseconds(50))
         let task = Task { try await reads.run(for: ann) { await stage.read() } }
         try await stage.waitUntilRunning(1)
         await #expect(performing: { try await reads.run(for: ann) {} }, throws: isRefusal)
@@ -84,13 +84,13 @@ struct ReadsOfAnAccount {
 
     @Test("beyond the queue are refused at once")
     func line() async throws {
-        let reads = AccountReads(runningCountMax: 1, waitMax: .seconds(60))
+        let reads = CallSlots.reads(accountCountMax: 1, waitMax: .seconds(60))
         let tasks = (0..<257).map { _ in Task { try await reads.run(for: ann) { await stage.read() } } }
         try await stage.waitUntilRunning(1)
-        try await eventually("a full queue") { reads.waitingCount == 256 }
+        try await eventually("a full queue") { reads.load.waiting == 256 }
         // A read that waited instead would wait until the time limit of the test.
         await #expect(performing: { try await reads.run(for: ann) {} }, throws: isRefusal)
-        #expect(reads.waitingCount == 256)
+        #expect(reads.load.waiting == 256)
         for _ in 0..<257 {
             try await stage.waitUntilRunning(1)
             stage.endOne()
@@ -101,14 +101,14 @@ struct ReadsOfAnAccount {
     @Test("leave the queue when their client disconnects, and free their place when they fail")
     func cancelled() async throws {
         struct Failed: Error {}
-        let reads = AccountReads(runningCountMax: 1, waitMax: .seconds(60))
+        let reads = CallSlots.reads(accountCountMax: 1, waitMax: .seconds(60))
         let first = Task { try await reads.run(for: ann) { await stage.read() } }
         try await stage.waitUntilRunning(1)
         let second = Task { try await reads.run(for: ann) { await stage.read() } }
-        try await eventually("the second read in the queue") { reads.waitingCount == 1 }
+        try await eventually("the second read in the queue") { reads.load.waiting == 1 }
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }
-        #expect(reads.waitingCount == 0)
+        #expect(reads.load.waiting == 0)
         stage.endOne()
         try await first.value
         await #expect(throws: Failed.self) { try await reads.run(for: ann) { throw Failed() } }
@@ -117,7 +117,7 @@ struct ReadsOfAnAccount {
 
     @Test("never lose or gain a place while many arrive, wait, time out and are cancelled")
     func crowd() async throws {
-        let reads = AccountReads(runningCountMax: 2, waitMax: .milliseconds(5))
+        let reads = CallSlots.reads(accountCountMax: 2, waitMax: .milliseconds(5))
         let running = Running()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<400 {

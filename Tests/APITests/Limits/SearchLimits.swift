@@ -50,14 +50,14 @@ struct SearchLimits {
     private let ann = UserID.make()
     private let ben = UserID.make()
 
-    private func search(by user: UserID, _ slots: SearchSlots, _ stage: Stage) -> Task<Void, any Error> {
-        Task { try await slots.run(by: user) { try await stage.search() } }
+    private func search(by user: UserID, _ slots: CallSlots<UserID>, _ stage: Stage) -> Task<Void, any Error> {
+        Task { try await slots.run(for: user) { try await stage.search() } }
     }
 
     @Test(
         "allow two of an account at once, the next when one ends or fails", arguments: End.allCases)
     func bounded(_ end: End) async throws {
-        let slots = SearchSlots(accountCountMax: 2)
+        let slots = CallSlots.searches(accountCountMax: 2)
         let stage = Stage()
         let searches = (0..<6).map { _ in search(by: ann, slots, stage) }
         try await stage.waitUntil(running: 2)
@@ -78,12 +78,12 @@ struct SearchLimits {
 
     @Test("free the place of a search cancelled in the queue, and the slot of a search cancelled while it runs")
     func cancelled() async throws {
-        let slots = SearchSlots(accountCountMax: 1)
+        let slots = CallSlots.searches(accountCountMax: 1)
         let stage = Stage()
         let running = search(by: ann, slots, stage)
         try await stage.waitUntil(running: 1)
-        let line = (0..<SearchSlots.accountWaitingCountMax).map { _ in search(by: ann, slots, stage) }
-        try await eventually("a full queue") { slots.waitingCount == line.count }
+        let line = (0..<CallSlots.accountWaitingSearchCountMax).map { _ in search(by: ann, slots, stage) }
+        try await eventually("a full queue") { slots.load.waiting == line.count }
         await #expect(throws: Problem.self) { try await search(by: ann, slots, stage).value }
         for search in line { search.cancel() }
         for search in line { await #expect(throws: CancellationError.self) { try await search.value } }
@@ -99,7 +99,7 @@ struct SearchLimits {
 
     @Test("let four more of an account wait, refuse the next, and do not delay another account")
     func refusesBeyondTheLine() async throws {
-        let slots = SearchSlots(accountCountMax: 2)
+        let slots = CallSlots.searches(accountCountMax: 2)
         let stage = Stage()
         let searches = (0..<2).map { _ in search(by: ann, slots, stage) }
         try await stage.waitUntil(running: 2)
@@ -131,7 +131,7 @@ struct SearchLimits {
 
     @Test("serve accounts in turn: one search of each before the second of any")
     func takesTurns() async throws {
-        let slots = SearchSlots(accountCountMax: 1)
+        let slots = CallSlots.searches(accountCountMax: 1)
         let stage = Stage()
         let order = Notes<String>()
         let holders = [UserID.make(), .make()].map { search(by: $0, slots, stage) }
@@ -141,13 +141,13 @@ struct SearchLimits {
         for (index, (name, user)) in line.enumerated() {
             searches.append(
                 Task {
-                    try await slots.run(by: user) {
+                    try await slots.run(for: user) {
                         order.add(name)
                         try await stage.search()
                     }
                 })
             // Each joins the queue before the next.
-            try await eventually("\(name) in the queue") { slots.waitingCount == index + 1 }
+            try await eventually("\(name) in the queue") { slots.load.waiting == index + 1 }
         }
         for ended in 1...7 {
             stage.endFirst()

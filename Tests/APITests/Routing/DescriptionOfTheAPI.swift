@@ -204,7 +204,7 @@ struct TableOfRoutes {
         #expect(try await byteCountMax(.createThread) == limits.plainBodyByteCountMax)
         let entry =
             #"{ "thread_id": "\#(ThreadID.make())", "read": 9223372036854775807, "delivered": 9223372036854775807 }, "#
-        #expect(try await byteCountMax(.putReceipts) ?? 0 >= API.receiptCountMax * entry.utf8.count)
+        #expect(try await byteCountMax(.putReceipts) ?? 0 >= ReceiptCalls.countMax * entry.utf8.count)
         // The bytes of uploads and archives are never held together.
         let held = Route.Body.allCases.filter { $0 != .upload && $0 != .archive }
         #expect(held.allSatisfy { $0.byteCountMax(limits) <= limits.bodyByteCountMax })

@@ -19,7 +19,6 @@ struct OneNameInEveryLayer {
     /// Calls without separate functions, and the reasons.
     private static let withoutStore = [
         "DelegatedSignIns": "Signs in by the host app's tokens, through Store/Accounts/SignIns.",
-        "PushRegistration": "The rules for push targets; Store/Push keeps the targets.",
         "Send": "The fast path of Store/Chat/Messages.",
     ]
 

@@ -1,4 +1,5 @@
 // What the node does with processes that fail, hang, lie or die.
+import Basics
 import Foundation
 import Linux
 import Logging
@@ -116,7 +117,7 @@ struct RunningProcesses {
         try await withThrowingTaskGroup(of: Drawing.self) { group in
             for number in 0..<5 { group.addTask { try await thumbnailer.draw(for: "\(number)") { _ in nil } } }
             try await eventually("two drawn and three waiting") { thumbnailer.load == (2, 3) }
-            await #expect(throws: ThumbnailerBusy.all) { try await thumbnailer.draw(for: "5") { _ in nil } }
+            await #expect(throws: SlotRefusal.full) { try await thumbnailer.draw(for: "5") { _ in nil } }
             try await eventually("two processes") { try log().count == 2 }
             try Data().write(to: URL(filePath: script.file("go")))
             for try await drawing in group { #expect(drawing == .unreadable) }
@@ -140,7 +141,7 @@ struct RunningProcesses {
         try await withThrowingTaskGroup(of: Drawing.self) { group in
             for _ in 0..<2 { group.addTask { try await thumbnailer.draw(for: "a") { _ in nil } } }
             try await eventually("one drawn and one waiting") { thumbnailer.load == (1, 1) }
-            await #expect(throws: ThumbnailerBusy.owner) { try await thumbnailer.draw(for: "a") { _ in nil } }
+            await #expect(throws: SlotRefusal.flowFull) { try await thumbnailer.draw(for: "a") { _ in nil } }
             group.addTask { try await thumbnailer.draw(for: "b") { _ in nil } }
             try await eventually("two drawn") { thumbnailer.load == (2, 1) }
             try Data().write(to: URL(filePath: script.file("go")))

@@ -4,7 +4,7 @@ import Domain
 import HTTPTypes
 import Transport
 
-extension API {
+extension AttachmentCalls {
     var linkRoutes: [Route] {
         [
             Route(.post, "/v1/attachments/{attachment_id}/link", .linkAttachment, body: .small, .signedIn(link)),
@@ -16,7 +16,7 @@ extension API {
     private func link(_ call: Call, _ identity: Identity) async throws -> Answer {
         let asked = try await call.fields(isOptional: true, LinkRequest.init)
         let target = LinkTarget(attachment: try call.attachment(), variant: asked.variant)
-        let origin = try publicOrigin(of: call)
+        let origin = try origins.text(for: call)
         _ = try await reads.run(for: identity.user) {
             try await store.openAttachment(target.attachment, variant: target.variant, for: .user(identity.user))
         }
@@ -34,22 +34,13 @@ extension API {
 
     private func setCookie(_ call: Call, _ identity: Identity) async throws -> Answer {
         // That of the request, because the browser decides by it whether it keeps the cookie.
-        let origin = try PublicOrigin(call, rates.proxies, usesTLS: attachments.usesTLS)
+        let origin = try origins.ofRequest(call)
         let value = try await signers.current().cookie(for: identity)
         var answer = Answer.noContent
         answer.headers[.setCookie] =
             "\(Self.mediaCookie)=\(value); Path=/v1/attachments; Max-Age=\(attachments.cookieSeconds); "
             + "HttpOnly; SameSite=Strict" + (origin.isPlainLoopback ? "" : "; Secure")
         return answer
-    }
-}
-
-extension API {
-    /// Returns the origin of the absolute addresses that the service returns: the configured one, otherwise that of the
-    /// request.
-    func publicOrigin(of call: Call) throws(Problem) -> String {
-        if let configured = attachments.publicURL { return configured }
-        return try PublicOrigin(call, rates.proxies, usesTLS: attachments.usesTLS).description
     }
 }
 
@@ -87,46 +78,3 @@ struct LinkRequest: Equatable {
 
 /// The variants that can be linked to.
 private enum LinkVariant: String, WordField { case original, thumbnail }
-
-/// The scheme, host and port of a request. The client chooses the host.
-struct PublicOrigin: CustomStringConvertible {
-    let isSecure: Bool
-    /// The Host header: a host and, unless it is the scheme's, a port.
-    let host: String
-
-    /// - Throws: 400 without a Host header, which HTTP/1.0 permits.
-    init(_ call: Call, _ proxies: TrustedProxies, usesTLS: Bool) throws(Problem) {
-        guard let host = call.request.headers.host, !host.isEmpty else {
-            throw Problem(.malformedRequest, "The header Host is missing. Send it, or use HTTP/1.1.")
-        }
-        let isProxied = call.request.peerAddress.map(proxies.contains) ?? false
-        let forwarded = isProxied ? call.request.headers[.xForwardedProto] : nil
-        self.init(isSecure: forwarded.map(Self.isHTTPS) ?? usesTLS, host: host)
-    }
-
-    init(isSecure: Bool, host: String) {
-        self.isSecure = isSecure
-        self.host = host
-    }
-
-    /// The first proxy, which talks to the client, wrote the first element.
-    private static func isHTTPS(_ forwarded: String) -> Bool {
-        var list = HeaderList(forwarded[...].utf8, separator: ",", countMax: 1)
-        return list.next()?.equals(ignoringCase: "https") ?? false
-    }
-
-    var description: String { "\(isSecure ? "https" : "http")://\(host)" }
-
-    /// Whether this is `http://localhost` or the like. Browsers refuse Secure cookies there (Safari).
-    var isPlainLoopback: Bool {
-        guard !isSecure else { return false }
-        let name = host.hasPrefix("[") ? host.prefix { $0 != "]" }.dropFirst() : host.prefix { $0 != ":" }
-        let host = name.lowercased()
-        guard let address = IPAddress(parsing: host) else { return host == "localhost" || host.hasSuffix(".localhost") }
-        return host.hasPrefix("127.") || address == IPAddress(parsing: "::1")
-    }
-}
-
-extension HTTPField.Name {
-    static let xForwardedProto = Self("X-Forwarded-Proto")!
-}

@@ -13,7 +13,7 @@ struct MediaCaller: Sendable {
     let reader: AttachmentReader
 }
 
-extension API {
+extension AttachmentCalls {
     /// The query parameter of a signed link.
     static let linkParameter = "link"
     static let mediaCookie = "parley_media"
@@ -64,7 +64,9 @@ extension RequestHeaders {
     fileprivate var mediaCookie: String? {
         for line in self[values: .cookie] {
             for cookie in HeaderList(line[...].utf8, separator: ";", countMax: Self.cookieCountMax) {
-                guard let (name, value) = cookie.pair, name.elementsEqual(API.mediaCookie.utf8) else { continue }
+                guard let (name, value) = cookie.pair, name.elementsEqual(AttachmentCalls.mediaCookie.utf8) else {
+                    continue
+                }
                 return String(Substring(value))
             }
         }

@@ -7,7 +7,7 @@ import Pictures
 import Store
 import Transport
 
-extension API {
+extension AttachmentCalls {
     var downloadRoutes: [Route] {
         let path = "/v1/attachments/{attachment_id}"
         return [
@@ -65,7 +65,7 @@ extension API {
         var source = FileSource(file, caller.reader, store: store, objects: attachments.objects)
         let first = try await source.read(range)
         let isReceipt = answer.status == .ok && file.isTransient && file.variant == .original
-        let (goesOn, metrics) = (authenticator.goesOn, attachments.metrics)
+        let (goesOn, metrics) = (authenticator.goesOn, self.metrics)
         answer.stream = StreamedBody(byteCount: range.count) { [source] writer in
             metrics.downloadBegan()
             defer {

@@ -51,12 +51,12 @@ enum UploadRefusal: Error {
     }
 }
 
-extension API {
+extension AttachmentCalls {
     /// Runs an upload and counts it. Renders refusals with the headers that clients of resumable uploads read.
     func answeringUploads(_ body: () async throws -> Answer) async throws -> Answer {
         var outcome = TransferMetrics.UploadOutcome.failed
-        attachments.metrics.uploadBegan()
-        defer { attachments.metrics.uploadEnded(outcome) }
+        metrics.uploadBegan()
+        defer { metrics.uploadEnded(outcome) }
         do {
             let answer = try await body()
             outcome = answer.headers[.uploadComplete] == "?0" ? .partial : .complete

@@ -6,7 +6,7 @@ import NIOCore
 import Store
 import Transport
 
-extension API {
+extension AttachmentCalls {
     var uploadRoutes: [Route] {
         let upload = "/v1/attachments/{attachment_id}/upload"
         return [
@@ -110,7 +110,7 @@ extension API {
     private func receive(
         _ call: Call, _ claim: UploadClaim, contentLength: Int?, isFirst: Bool, _ slot: TransferSlot
     ) async throws -> UploadClaim {
-        var writer = UploadWriter(store, claim, limits: limits, metrics: attachments.metrics)
+        var writer = UploadWriter(store, claim, limits: limits, metrics: metrics)
         do {
             try writer.checkLength(contentLength)
             try await write(call.request.pieces, to: &writer, slot)

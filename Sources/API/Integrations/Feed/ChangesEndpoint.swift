@@ -8,28 +8,25 @@ import Store
 import Transport
 
 /// `GET /v1/admin/changes`.
-package final class ChangesEndpoint: Sendable {
-    static let route = Route(.get, "/v1/admin/changes", .adminListChanges, query: .read, .directAdmin)
-
-    private let api: API
+final class ChangesEndpoint: Sendable {
+    private let store: Store
     private let feed: ChangesFeed
+    private let logger: Logger
 
-    init(_ api: API, _ feed: ChangesFeed) {
-        self.api = api
+    init(_ store: Store, _ feed: ChangesFeed, logger: Logger) {
+        self.store = store
         self.feed = feed
+        self.logger = logger
     }
 
-    /// Checks the token, then answers. Called on the connection's event loop.
-    func handle(_ request: InboundRequest, _ reply: Reply) {
+    /// Called on the connection's event loop.
+    @Sendable func handle(_ request: InboundRequest, _ reply: Reply, _ actor: AdminActor) {
         do {
-            guard let adminGuard = api.adminGuard else { throw Problem.nothingHere }
-            try adminGuard.check(request.headers[.authorization], from: api.rates.address(of: request))
             var query = try ChangesQuery(request.query ?? "")
             let isStream = EventStreams.areAccepted(by: request.headers.first(.accept))
             if isStream, let cursor = try EventStreams.lastSeen(request.headers.first(.lastEventID)) {
                 query.start = .cursor(cursor)
             }
-            let actor = try AdminActor(request.headers.first(.parleyActor), requestID: request.number.text)
             let preferredWaitS = query.waitS == nil ? SyncEndpoint.preferredWaitS(request.headers[.prefer]) : nil
             let isHead = request.method == .head
             let waitS = isHead ? 0 : query.waitS ?? preferredWaitS ?? SyncEndpoint.waitSDefault
@@ -89,12 +86,12 @@ package final class ChangesEndpoint: Sendable {
     /// Returns where to begin, and whether that is the end of the log because nothing says otherwise.
     private func start(_ query: ChangesQuery, _ actor: AdminActor) async throws -> (value: Cursor, isNew: Bool) {
         switch query.start {
-        case .head: return (try await api.store.now(), true)
+        case .head: return (try await store.now(), true)
         case .cursor(let cursor): return (cursor, false)
-        case .time(let time): return (try await api.store.changes(since: time), false)
+        case .time(let time): return (try await store.changes(since: time), false)
         case .consumer(let name):
-            if let consumer = try await api.store.consumer(name) { return (consumer.cursor, false) }
-            switch try await api.store.putConsumer(name, at: nil, by: actor) {
+            if let consumer = try await store.consumer(name) { return (consumer.cursor, false) }
+            switch try await store.putConsumer(name, at: nil, by: actor) {
             case .created(let consumer): return (consumer.cursor, true)
             case .set(let consumer), .behind(let consumer): return (consumer.cursor, false)
             case .expired: throw Problem.busy
@@ -107,7 +104,7 @@ package final class ChangesEndpoint: Sendable {
             if let expired = error as? ChangesFeed.Expired {
                 Answer.changesExpired(expired.next).outbound
             } else {
-                Failure(error).answer(requestID: number.text, logger: api.logger).outbound
+                Failure(error).answer(requestID: number.text, logger: logger).outbound
             }
         response.operation = OperationID.adminListChanges.rawValue
         return response

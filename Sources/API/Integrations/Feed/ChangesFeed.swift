@@ -15,9 +15,9 @@ struct ChangesPart: Sendable {
 
 /// Serves the readers of the changes feed on this node. A reader at the end of the log waits for the node's tail, without
 /// a query.
-package final class ChangesFeed: Sendable {
+final class ChangesFeed: Sendable {
     /// Polls and streams on a node.
-    package static let readerCountMax = 100
+    private static let readerCountMax = 100
     /// Events that come together are read together. A reader of a busy log gets fewer and larger parts.
     private static let gatherTime = Duration.milliseconds(20)
     /// Between reads that return nothing: the log has grown by events of other types, or the node's tail is behind.
@@ -32,7 +32,7 @@ package final class ChangesFeed: Sendable {
     private let hub: Hub
     let metrics: ChangesMetrics
 
-    package init(store: Store, hub: Hub, metrics: ChangesMetrics) {
+    init(store: Store, hub: Hub, metrics: ChangesMetrics) {
         self.store = store
         self.hub = hub
         self.metrics = metrics
@@ -40,9 +40,6 @@ package final class ChangesFeed: Sendable {
 
     /// The node stops: waiting readers are answered.
     var isClosing: Bool { hub.moved.isClosed }
-
-    /// Ends all waiting polls and streams.
-    package func close() { hub.moved.close() }
 
     /// Counts a poll or a stream while it lasts. Throws `overloaded` if there are too many.
     func enter() throws(Problem) {

@@ -19,12 +19,7 @@ package final class PolicyGate: Sendable {
     private let metrics: PolicyMetrics
     private let log: RateLimitedLog
     private let breaker = Mutex(PolicyBreaker())
-    private let slots = Slots<UserID>(
-        SlotLimits(
-            slotCount: PolicyLimits.inFlightCountMax, waitingCountMax: PolicyLimits.waitingCountMax,
-            flowSlotCount: PolicyLimits.accountInFlightCountMax,
-            flowWaitingCountMax: PolicyLimits.accountWaitingCountMax))
-    private let waitMax: Duration
+    private let slots: CallSlots<UserID>
 
     /// - Parameters:
     ///   - failsClosed: whether messages are refused while the policy does not answer. Otherwise they are accepted.
@@ -35,11 +30,23 @@ package final class PolicyGate: Sendable {
         ask: @escaping Ask
     ) {
         self.failsClosed = failsClosed
-        self.waitMax = waitMax
         self.limits = limits
         self.metrics = metrics
         self.ask = ask
         log = RateLimitedLog(logger)
+        slots = CallSlots(
+            SlotLimits(
+                slotCount: PolicyLimits.inFlightCountMax, waitingCountMax: PolicyLimits.waitingCountMax,
+                flowSlotCount: PolicyLimits.accountInFlightCountMax,
+                flowWaitingCountMax: PolicyLimits.accountWaitingCountMax),
+            waitMax: waitMax,
+            flowFull: Problem(
+                .rateLimited,
+                "Too many messages of this account wait for a check. Retry after the seconds in Retry-After.",
+                retryAfterS: 1),
+            full: Problem(
+                .overloaded, "Too many messages wait for a check. Retry after the seconds in Retry-After.",
+                retryAfterS: 1))
     }
 
     /// How many questions are under way and how many wait.
@@ -49,9 +56,8 @@ package final class PolicyGate: Sendable {
     /// - Throws: 503 if it gave none and the message is not accepted. 429 if the account has too many questions, 503 if
     ///   the node has: nobody was asked then, so the message is not accepted.
     func verdict(about question: PolicyQuestion) async throws -> PolicyVerdict? {
-        let account = question.message.sender
-        try await enter(account)
-        defer { slots.leave(account) }
+        let slot = try await slot(for: question.message.sender)
+        defer { slot.leave() }
         let permit: PolicyBreaker.Permit
         switch breaker.withLock({ $0.admit(now: .now) }) {
         case .ask(let given): permit = given
@@ -79,25 +85,13 @@ package final class PolicyGate: Sendable {
         }
     }
 
-    private func enter(_ account: UserID) async throws {
+    private func slot(for account: UserID) async throws -> HeldSlot {
         do {
-            return try await slots.enter(account, within: waitMax)
-        } catch SlotRefusal.full {
+            return try await slots.hold(account)
+        } catch let problem as Problem {
             metrics.failures.add(.overloaded)
-            throw nodeFull
-        } catch let refusal as SlotRefusal {
-            metrics.failures.add(.overloaded)
-            if refusal == .late, slots.load.busy >= PolicyLimits.inFlightCountMax { throw nodeFull }
-            throw Problem(
-                .rateLimited,
-                "Too many messages of this account wait for a check. Retry after the seconds in Retry-After.",
-                retryAfterS: 1)
+            throw problem
         }
-    }
-
-    private var nodeFull: Problem {
-        Problem(
-            .overloaded, "Too many messages wait for a check. Retry after the seconds in Retry-After.", retryAfterS: 1)
     }
 
     private func settle<Outcome: Sendable>(_ change: (inout sending PolicyBreaker) -> sending Outcome) -> Outcome {

@@ -1,0 +1,37 @@
+// What the router needs of the node, and calls of several features.
+import Credentials
+import Domain
+import Log
+import Logging
+import Store
+
+/// What the router needs of the node, and calls of several features. A feature that needs few of these gets only them.
+package struct CallServices: Sendable {
+    package let store: Store
+    package let log: LogComponents<SendWaiter>
+    package let authenticator: Authenticator
+    package let rates: RateLimits
+    /// The limit on concurrent reads of an account. Polls, streams and the router's calls share it.
+    package let reads: CallSlots<UserID>
+    package let limits: Limits
+    package let origins: PublicOrigins
+    /// Nil for a service without admin calls.
+    let adminGuard: AdminGuard?
+    package let logger: Logger
+
+    /// - Parameter adminToken: nil for a service without admin calls.
+    package init(
+        store: Store, log: LogComponents<SendWaiter>, rates: RateLimits, reads: CallSlots<UserID>, limits: Limits,
+        origins: PublicOrigins, adminToken: AdminToken?, logger: Logger
+    ) {
+        self.store = store
+        self.log = log
+        self.rates = rates
+        self.reads = reads
+        self.limits = limits
+        self.origins = origins
+        self.logger = logger
+        authenticator = Authenticator(sessions: log.sessions, rates: rates) { log.tail.isFresh(within: .seconds(1)) }
+        adminGuard = adminToken.map { AdminGuard($0, rates: rates, logger: logger) }
+    }
+}
