@@ -51,8 +51,7 @@ package struct MetricsHandler: RequestHandler {
 
     package func handle(_ request: InboundRequest, _ reply: Reply) {
         if let refusal = refusal(of: request) { return reply.send(refusal) }
-        // A callback has no task to be a child of. This task ends with the answer.
-        Task { reply.send(await page.answer().outbound) }
+        reply.run { [page] in reply.send(await page.answer().outbound) }
     }
 
     private func refusal(of request: InboundRequest) -> OutboundResponse? {

@@ -39,9 +39,7 @@ final class EventStreams: Sendable {
                 return EventStream(services, reply, identity, limit: limit, from: cursor).begin(answer)
             }
         }
-        // A callback has no task to be a child of: as with a poll.
-        let task = Task { await self.read(known, cursor, limit: limit, reply, number) }
-        reply.onClientGone { task.cancel() }
+        reply.run { await self.read(known, cursor, limit: limit, reply, number) }
     }
 
     /// Opens a stream for which the database is needed.

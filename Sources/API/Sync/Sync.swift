@@ -69,11 +69,8 @@ package final class SyncEndpoint: Sendable {
                     identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
                 if case .cold = outcome {} else { return finish(outcome, identity, waiter) }
             }
-            // A callback has no task to be a child of. This task is as short as its queries, which have time limits. It
-            // is cancelled when the client goes away.
             let number = request.number
-            let task = Task { await self.read(known, poll, waiter, number) }
-            reply.onClientGone { task.cancel() }
+            reply.run { [poll] in await self.read(known, poll, waiter, number) }
         } catch {
             reply.send(SyncAnswers.refusal(error))
         }

@@ -101,6 +101,13 @@ extension Reply {
         }
     }
 
+    /// Runs work that answers the request itself, or parks it. The task is as short as the work, which must have limits,
+    /// and is cancelled when the client goes away.
+    package func run(_ work: @escaping @Sendable () async -> Void) {
+        let task = Task(operation: work)
+        onClientGone { task.cancel() }
+    }
+
     /// Throws an error of the body's writer if nothing was sent before it.
     private func send(_ head: OutboundResponse, _ body: StreamedBody, isHead: Bool) async throws {
         // Nobody would read the body, and it may be large.

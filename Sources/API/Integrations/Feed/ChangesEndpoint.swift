@@ -31,16 +31,13 @@ final class ChangesEndpoint: Sendable {
             let isHead = request.method == .head
             let waitS = isHead ? 0 : query.waitS ?? preferredWaitS ?? SyncEndpoint.waitSDefault
             let number = request.number
-            // A callback has no task to be a child of. The wait is bounded, and the task is cancelled when the client goes
-            // away.
-            let task = Task { [query] in
+            reply.run { [query] in
                 if isStream, !isHead {
                     await self.stream(query, actor, reply, number)
                 } else {
                     await self.poll(query, actor, waitS: waitS, preferredWaitS: preferredWaitS, reply, number)
                 }
             }
-            reply.onClientGone { task.cancel() }
         } catch {
             reply.send(refusal(error, request.number))
         }
