@@ -162,7 +162,7 @@ public actor ParleyClient {
             $0.all || $0.account
         } fetch: {
             try await store.read { db in
-                try db.value("account").map { try JSONDecoder.parley.decode(Account.self, from: Data($0.utf8)) }
+                try db.value("account").map { try JSONDecoder().decode(Account.self, from: Data($0.utf8)) }
             }
         }
     }
@@ -230,7 +230,7 @@ public actor ParleyClient {
         try parts.tokens.save(token)
         parts.connection.setToken(token)
         runner.start()
-        return try JSONDecoder.parley.decode(Account.self, from: Data(user.text.utf8))
+        return try JSONDecoder().decode(Account.self, from: Data(user.text.utf8))
     }
 
     // MARK: Calls

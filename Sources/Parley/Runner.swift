@@ -67,7 +67,7 @@ final class Runner: Sendable {
 
 /// What a client's parts share.
 struct Parts: Sendable {
-    let store: Store
+    let store: ClientStore
     let connection: Connection
     let live: LiveState
     let history: History
@@ -78,7 +78,7 @@ struct Parts: Sendable {
     var sync: SyncLoop { SyncLoop(store: store, connection: connection, live: live, history: history) }
 
     init(_ configuration: ParleyClient.Configuration) throws {
-        store = try Store(configuration.store)
+        store = try ClientStore(configuration.store)
         connection = Connection(server: configuration.server, transport: configuration.transport)
         live = LiveState(store.changes)
         history = History(store: store, connection: connection, live: live)

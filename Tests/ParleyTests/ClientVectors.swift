@@ -21,7 +21,7 @@ struct ClientVectors {
     func replay(_ name: String) async throws {
         let text = try String(contentsOf: Self.folder.appending(path: name), encoding: .utf8)
         let vector = try JSONValue(stored: text)
-        var replay = VectorReplay(store: try Store(.memory), user: vector["user"]?.string ?? "")
+        var replay = VectorReplay(store: try ClientStore(.memory), user: vector["user"]?.string ?? "")
         let steps = vector["steps"]?.array ?? []
         try #require(!steps.isEmpty)
         for (number, step) in steps.enumerated() {

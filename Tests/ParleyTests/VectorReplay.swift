@@ -5,7 +5,7 @@ import Foundation
 @testable import Parley
 
 struct VectorReplay {
-    let store: Store
+    let store: ClientStore
     let user: String
     /// The threads of an answer 410, until its inbox comes. Nil: the next inbox is that of a new device.
     private var stale: Set<String>?
@@ -14,7 +14,7 @@ struct VectorReplay {
     /// The calls that are on their way, by the number of the request.
     private var flights: [Int: Int] = [:]
 
-    init(store: Store, user: String) {
+    init(store: ClientStore, user: String) {
         self.store = store
         self.user = user
     }

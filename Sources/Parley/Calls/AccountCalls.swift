@@ -39,7 +39,7 @@ public struct AccountCalls: Sendable {
     public func export() -> Call<Data> {
         var call = Call<Data>("GET", "v1", "users", "me", "export") { answer in
             let lines = answer.body.split(separator: UInt8(ascii: "\n"))
-            let last = try lines.last.map { try JSONDecoder.parley.decode(JSONValue.self, from: $0) }
+            let last = try lines.last.map { try JSONDecoder().decode(JSONValue.self, from: $0) }
             guard last?["type"]?.string == "end" else { throw ParleyError.unreadableAnswer("the export broke off") }
             return answer.body
         }

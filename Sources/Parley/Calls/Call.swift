@@ -62,7 +62,7 @@ extension HTTPResponse {
     func decode<Value: Decodable>(_: Value.Type) throws -> Value {
         do {
             if Value.self == JSONValue.self, let value = try JSONValue(json: body) as? Value { return value }
-            return try JSONDecoder.parley.decode(Value.self, from: body)
+            return try JSONDecoder().decode(Value.self, from: body)
         } catch {
             throw ParleyError.unreadableAnswer("\(error)", cause: error)
         }

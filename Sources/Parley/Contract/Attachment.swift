@@ -2,7 +2,7 @@
 import Foundation
 
 /// A file at the server.
-public struct Attachment: Sendable, Hashable, Identifiable {
+public struct Attachment: Sendable, Hashable, Codable, Identifiable {
     /// The id, which its uploader chose.
     public var id: AttachmentID
     /// The name of the file, for people.
@@ -45,43 +45,22 @@ public struct Attachment: Sendable, Hashable, Identifiable {
     }
 }
 
-extension Attachment: Codable {
-    enum CodingKeys: String, CodingKey {
-        case id, name, size, state, width, height, thumbhash
-        case hasThumbnail = "thumbnail"
-        case contentType = "content_type"
-        case createdAt = "created_at"
-    }
+extension Attachment: FieldCoded {
+    static var blank: Self { Self(id: "", name: "", contentType: "", size: 0) }
 
-    public init(from decoder: any Decoder) throws {
-        let fields = try FieldReader(decoder, CodingKeys.self)
-        id = try fields[.id]
+    mutating func code(_ fields: inout FieldCoder) throws {
+        try fields.code(&id, "id")
         // The contract requires only the id in a message. The server writes all the rest.
-        name = try fields.optional(.name) ?? "file"
-        contentType = try fields.optional(.contentType) ?? "application/octet-stream"
-        size = try fields.optional(.size) ?? 0
-        state = try fields.optional(.state)
-        width = try fields.optional(.width)
-        height = try fields.optional(.height)
-        thumbhash = try fields.optional(.thumbhash)
-        hasThumbnail = try fields.optional(.hasThumbnail) ?? false
-        createdAt = try fields.optional(.createdAt)
-        unknown = try fields.unknown
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var fields = FieldWriter(encoder, CodingKeys.self)
-        try fields.write(.id, id)
-        try fields.write(.name, name)
-        try fields.write(.contentType, contentType)
-        try fields.write(.size, size)
-        try fields.write(.state, state)
-        try fields.write(.width, width)
-        try fields.write(.height, height)
-        try fields.write(.thumbhash, thumbhash)
-        try fields.write(.hasThumbnail, hasThumbnail)
-        try fields.write(.createdAt, createdAt)
-        try fields.write(unknown)
+        try fields.code(&name, "name", absent: "file")
+        try fields.code(&contentType, "content_type", absent: "application/octet-stream")
+        try fields.code(&size, "size", absent: 0)
+        try fields.code(&state, "state")
+        try fields.code(&width, "width")
+        try fields.code(&height, "height")
+        try fields.code(&thumbhash, "thumbhash")
+        try fields.code(&hasThumbnail, "thumbnail", absent: false)
+        try fields.code(&createdAt, "created_at")
+        try fields.code(unknown: &unknown)
     }
 }
 

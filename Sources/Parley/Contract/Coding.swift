@@ -4,14 +4,6 @@
 // are RFC 3339 with every coder, and ids and words are read without a nested container each.
 import Foundation
 
-extension JSONDecoder {
-    static var parley: JSONDecoder { JSONDecoder() }
-}
-
-extension JSONEncoder {
-    static var parley: JSONEncoder { JSONEncoder() }
-}
-
 extension KeyedDecodingContainer {
     func decode<Value: StringValue>(_: Value.Type, forKey key: Key) throws -> Value {
         Value(try decode(String.self, forKey: key))
@@ -55,71 +47,102 @@ struct AnyKey: CodingKey {
     init?(intValue _: Int) { nil }
 }
 
-/// Reads an object that may have fields that the type does not know.
-struct FieldReader<Key: RawRepresentable<String>> {
-    private let container: KeyedDecodingContainer<AnyKey>
+/// A type whose objects may have fields that it does not know. One list of its fields both reads and writes them.
+protocol FieldCoded: Codable {
+    /// What the fields are read into.
+    static var blank: Self { get }
 
-    init(_ decoder: any Decoder, _: Key.Type = Key.self) throws {
-        container = try decoder.container(keyedBy: AnyKey.self)
+    mutating func code(_ fields: inout FieldCoder) throws
+}
+
+extension FieldCoded {
+    /// Reads all fields, also unknown ones.
+    public init(from decoder: any Decoder) throws {
+        self = Self.blank
+        var fields = FieldCoder(reading: try decoder.container(keyedBy: AnyKey.self))
+        try code(&fields)
     }
 
-    @_disfavoredOverload
-    subscript<Value: Decodable>(key: Key) -> Value {
-        get throws { try container.decode(Value.self, forKey: AnyKey(key.rawValue)) }
-    }
-
-    subscript<Value: StringValue>(key: Key) -> Value {
-        get throws { try container.decode(Value.self, forKey: AnyKey(key.rawValue)) }
-    }
-
-    subscript(key: Key) -> Date {
-        get throws { try container.decode(Date.self, forKey: AnyKey(key.rawValue)) }
-    }
-
-    /// Returns nil if the field is absent or null.
-    @_disfavoredOverload
-    func optional<Value: Decodable>(_ key: Key) throws -> Value? {
-        try container.decodeIfPresent(Value.self, forKey: AnyKey(key.rawValue))
-    }
-
-    func optional<Value: StringValue>(_ key: Key) throws -> Value? {
-        try container.decodeIfPresent(Value.self, forKey: AnyKey(key.rawValue))
-    }
-
-    func optional(_ key: Key) throws -> Date? {
-        try container.decodeIfPresent(Date.self, forKey: AnyKey(key.rawValue))
-    }
-
-    /// The fields that are not among the keys.
-    var unknown: [String: JSONValue] {
-        get throws {
-            var unknown: [String: JSONValue] = [:]
-            for key in container.allKeys {
-                guard Key(rawValue: key.stringValue) == nil else { continue }
-                unknown[key.stringValue] = try container.decode(JSONValue.self, forKey: key)
-            }
-            return unknown
-        }
+    /// Writes all fields, also unknown ones. Nil is written as an absent field.
+    public func encode(to encoder: any Encoder) throws {
+        var copy = self
+        var fields = FieldCoder(writing: encoder.container(keyedBy: AnyKey.self))
+        try copy.code(&fields)
     }
 }
 
-/// Writes what a `FieldReader` reads. Nil is written as an absent field.
-struct FieldWriter<Key: RawRepresentable<String>> {
-    private var container: KeyedEncodingContainer<AnyKey>
+/// Reads the fields of an object, or writes them. Where a value may be nil, the field may be absent or null.
+struct FieldCoder {
+    typealias Source = KeyedDecodingContainer<AnyKey>
+    typealias Target = KeyedEncodingContainer<AnyKey>
 
-    init(_ encoder: any Encoder, _: Key.Type = Key.self) {
-        container = encoder.container(keyedBy: AnyKey.self)
+    private let source: Source?
+    private let target: Target?
+    /// The fields that were read.
+    private var names: [String] = []
+
+    init(reading source: Source) { (self.source, target) = (source, nil) }
+    init(writing target: Target) { (source, self.target) = (nil, target) }
+
+    mutating func code<Value>(
+        _ value: inout Value, _ name: String, read: (Source, AnyKey) throws -> Value,
+        write: (inout Target, Value, AnyKey) throws -> Void
+    ) throws {
+        if let source {
+            names.append(name)
+            value = try read(source, AnyKey(name))
+        } else if var target {
+            try write(&target, value, AnyKey(name))
+        }
     }
 
-    mutating func write(_ key: Key, _ value: (some Encodable)?) throws {
-        try container.encodeIfPresent(value, forKey: AnyKey(key.rawValue))
+    @_disfavoredOverload
+    mutating func code<Value: Codable>(_ value: inout Value, _ name: String) throws {
+        try code(
+            &value, name, read: { try $0.decode(Value.self, forKey: $1) }, write: { try $0.encode($1, forKey: $2) })
     }
 
-    mutating func write(_ key: Key, _ value: Date?) throws {
-        try container.encodeIfPresent(value, forKey: AnyKey(key.rawValue))
+    mutating func code<Value: StringValue>(_ value: inout Value, _ name: String) throws {
+        try code(
+            &value, name, read: { try $0.decode(Value.self, forKey: $1) }, write: { try $0.encode($1, forKey: $2) })
     }
 
-    mutating func write(_ unknown: [String: JSONValue]) throws {
-        for (name, value) in unknown { try container.encode(value, forKey: AnyKey(name)) }
+    mutating func code(_ value: inout Date, _ name: String) throws {
+        try code(
+            &value, name, read: { try $0.decode(Date.self, forKey: $1) }, write: { try $0.encode($1, forKey: $2) })
+    }
+
+    mutating func code<Value: Codable>(_ value: inout Value?, _ name: String) throws {
+        try code(
+            &value, name, read: { try $0.decodeIfPresent(Value.self, forKey: $1) },
+            write: { try $0.encodeIfPresent($1, forKey: $2) })
+    }
+
+    mutating func code<Value: StringValue>(_ value: inout Value?, _ name: String) throws {
+        try code(
+            &value, name, read: { try $0.decodeIfPresent(Value.self, forKey: $1) },
+            write: { try $0.encodeIfPresent($1, forKey: $2) })
+    }
+
+    mutating func code(_ value: inout Date?, _ name: String) throws {
+        try code(
+            &value, name, read: { try $0.decodeIfPresent(Date.self, forKey: $1) },
+            write: { try $0.encodeIfPresent($1, forKey: $2) })
+    }
+
+    /// A field that may be absent although its value is never nil.
+    mutating func code<Value: Codable>(_ value: inout Value, _ name: String, absent: Value) throws {
+        var field: Value? = value
+        try code(&field, name)
+        value = field ?? absent
+    }
+
+    /// The fields that were not named before.
+    mutating func code(unknown fields: inout [String: JSONValue]) throws {
+        for key in source?.allKeys ?? [] where !names.contains(key.stringValue) {
+            fields[key.stringValue] = try source?.decode(JSONValue.self, forKey: key)
+        }
+        guard var target else { return }
+        for (name, value) in fields { try target.encode(value, forKey: AnyKey(name)) }
     }
 }

@@ -2,7 +2,7 @@
 import Foundation
 
 /// A change. Skip those whose content is `other`.
-public struct Event: Sendable, Hashable {
+public struct Event: Sendable, Hashable, Codable {
     /// What happened.
     public var type: EventType
     /// It is nil for events of the account.
@@ -64,84 +64,82 @@ public enum EventContent: Sendable, Hashable {
     case other(JSONValue)
 }
 
-extension Event: Codable {
-    enum CodingKeys: String, CodingKey {
-        case type, at, data
-        case threadID = "thread_id"
-    }
+extension Event: FieldCoded {
+    static var blank: Self { Self(type: "", at: .distantPast, content: .other(.null)) }
 
-    public init(from decoder: any Decoder) throws {
-        let fields = try FieldReader(decoder, CodingKeys.self)
-        type = try fields[.type]
-        threadID = try fields.optional(.threadID)
-        at = try fields[.at]
-        do {
-            content = try Self.content(type, threadID, fields)
-        } catch is DecodingError {
-            content = .other(try fields[.data])
+    mutating func code(_ fields: inout FieldCoder) throws {
+        try fields.code(&type, "type")
+        try fields.code(&threadID, "thread_id")
+        try fields.code(&at, "at")
+        let (type, threadID) = (type, threadID)
+        try fields.code(&content, "data") { source, key in
+            do {
+                return try EventContent(type, threadID, source, key)
+            } catch is DecodingError {
+                return .other(try source.decode(JSONValue.self, forKey: key))
+            }
+        } write: {
+            try $0.encode($1.data, forKey: $2)
         }
-        unknown = try fields.unknown
+        try fields.code(unknown: &unknown)
     }
+}
 
-    private static func content(
-        _ type: EventType, _ threadID: ThreadID?, _ fields: FieldReader<CodingKeys>
-    ) throws -> EventContent {
+extension EventContent {
+    /// Reads the data of an event of this type.
+    fileprivate init(
+        _ type: EventType, _ threadID: ThreadID?, _ source: FieldCoder.Source, _ key: AnyKey
+    ) throws {
+        func data<Value: Decodable>() throws -> Value { try source.decode(Value.self, forKey: key) }
         switch type {
-        case .messageCreated: return .messageCreated(try fields[.data])
-        case .messageUpdated: return .messageUpdated(try fields[.data])
+        case .messageCreated: self = .messageCreated(try data())
+        case .messageUpdated: self = .messageUpdated(try data())
         case .messageDeleted:
-            let form: Marker = try fields[.data]
-            return form.for == nil ? .messageDeleted(try fields[.data]) : .messageHidden(try fields[.data])
-        case .reactionUpdated: return .reactionUpdated(try fields[.data])
+            let form: Marker = try data()
+            self = form.for == nil ? .messageDeleted(try data()) : .messageHidden(try data())
+        case .reactionUpdated: self = .reactionUpdated(try data())
         case .receiptUpdated:
-            let several: ReceiptChanges = try fields[.data]
-            return try several.receipts.map { .receiptsUpdated($0) } ?? .receiptUpdated(fields[.data])
-        case .threadCreated: return .threadCreated(try fields[.data])
-        case .threadUpdated: return .threadUpdated(try fields[.data])
+            let several: ReceiptChanges = try data()
+            self = try several.receipts.map { .receiptsUpdated($0) } ?? .receiptUpdated(data())
+        case .threadCreated: self = .threadCreated(try data())
+        case .threadUpdated: self = .threadUpdated(try data())
         case .memberUpdated:
-            var member: Member = try fields[.data]
-            guard let count = member.unknown.removeValue(forKey: "member_count")?.int else { break }
-            return .memberUpdated(member, memberCount: count)
-        case .settingsUpdated where threadID == nil:
-            return .blockUpdated((try fields[.data] as BlockSetting).block)
-        case .settingsUpdated: return .settingsUpdated(try fields[.data])
-        case .userUpdated where threadID == nil: return .accountUpdated(try fields[.data])
-        case .userUpdated: return .userUpdated(try fields[.data])
-        case .sessionRevoked: return .sessionRevoked((try fields[.data] as RevokedSession).sessionID)
-        case .typing: return .typing((try fields[.data] as Typist).userID)
-        case .presenceUpdated: return .presenceUpdated(try fields[.data])
-        default: break
+            var member: Member = try data()
+            let count = member.unknown.removeValue(forKey: "member_count")?.int
+            self = try count.map { .memberUpdated(member, memberCount: $0) } ?? .other(data())
+        case .settingsUpdated where threadID == nil: self = .blockUpdated((try data() as BlockSetting).block)
+        case .settingsUpdated: self = .settingsUpdated(try data())
+        case .userUpdated where threadID == nil: self = .accountUpdated(try data())
+        case .userUpdated: self = .userUpdated(try data())
+        case .sessionRevoked: self = .sessionRevoked((try data() as RevokedSession).sessionID)
+        case .typing: self = .typing((try data() as Typist).userID)
+        case .presenceUpdated: self = .presenceUpdated(try data())
+        default: self = .other(try data())
         }
-        return .other(try fields[.data])
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var fields = FieldWriter(encoder, CodingKeys.self)
-        try fields.write(.type, type)
-        try fields.write(.threadID, threadID)
-        try fields.write(.at, at)
-        switch content {
-        case .messageCreated(let message), .messageUpdated(let message), .messageDeleted(let message):
-            try fields.write(.data, message)
-        case .messageHidden(let message): try fields.write(.data, message)
-        case .reactionUpdated(let change): try fields.write(.data, change)
-        case .receiptUpdated(let change): try fields.write(.data, change)
-        case .receiptsUpdated(let changes): try fields.write(.data, ReceiptChanges(receipts: changes))
-        case .threadCreated(let thread): try fields.write(.data, thread)
-        case .threadUpdated(let thread): try fields.write(.data, thread)
+    /// What the initializer reads.
+    fileprivate var data: any Encodable {
+        switch self {
+        case .messageCreated(let message), .messageUpdated(let message), .messageDeleted(let message): return message
+        case .messageHidden(let message): return message
+        case .reactionUpdated(let change): return change
+        case .receiptUpdated(let change): return change
+        case .receiptsUpdated(let changes): return ReceiptChanges(receipts: changes)
+        case .threadCreated(let thread): return thread
+        case .threadUpdated(let thread): return thread
         case .memberUpdated(var member, let count):
             member.unknown["member_count"] = .integer(Int64(count))
-            try fields.write(.data, member)
-        case .settingsUpdated(let settings): try fields.write(.data, settings)
-        case .blockUpdated(let change): try fields.write(.data, BlockSetting(block: change))
-        case .userUpdated(let user): try fields.write(.data, user)
-        case .accountUpdated(let account): try fields.write(.data, account)
-        case .sessionRevoked(let id): try fields.write(.data, RevokedSession(sessionID: id))
-        case .typing(let id): try fields.write(.data, Typist(userID: id))
-        case .presenceUpdated(let change): try fields.write(.data, change)
-        case .other(let value): try fields.write(.data, value)
+            return member
+        case .settingsUpdated(let settings): return settings
+        case .blockUpdated(let change): return BlockSetting(block: change)
+        case .userUpdated(let user): return user
+        case .accountUpdated(let account): return account
+        case .sessionRevoked(let id): return RevokedSession(sessionID: id)
+        case .typing(let id): return Typist(userID: id)
+        case .presenceUpdated(let change): return change
+        case .other(let value): return value
         }
-        try fields.write(unknown)
     }
 }
 

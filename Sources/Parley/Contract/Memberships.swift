@@ -99,11 +99,11 @@ extension Mute: Codable {
 public struct ThreadSettings: Sendable, Hashable, Codable {
     /// As in `OwnMembership`.
     public var mute: Mute?
-    /// Whether the user put the thread aside.
+    /// As in `OwnMembership`.
     public var isArchived: Bool
-    /// Whether the user wants the thread on top.
+    /// As in `OwnMembership`.
     public var isPinned: Bool
-    /// Messages below this seq are not shown to the user.
+    /// As in `OwnMembership`.
     public var hiddenBeforeSeq: Seq
     /// The thread's unread messages.
     public var unreadCount: Int
@@ -121,7 +121,7 @@ public struct ThreadSettings: Sendable, Hashable, Codable {
 }
 
 /// A person in a thread.
-public struct Member: Sendable, Hashable, Identifiable {
+public struct Member: Sendable, Hashable, Codable, Identifiable {
     /// The person.
     public var user: User
     /// What the person may do in the thread.
@@ -159,40 +159,19 @@ public struct Member: Sendable, Hashable, Identifiable {
     }
 }
 
-extension Member: Codable {
-    enum CodingKeys: String, CodingKey {
-        case user, role, status
-        case readSeq = "read_seq"
-        case deliveredSeq = "delivered_seq"
-        case readAt = "read_at"
-        case deliveredAt = "delivered_at"
-        case joinedAt = "joined_at"
-    }
+extension Member: FieldCoded {
+    static var blank: Self { Self(user: .blank) }
 
-    public init(from decoder: any Decoder) throws {
-        let fields = try FieldReader(decoder, CodingKeys.self)
-        user = try fields[.user]
-        role = try fields[.role]
-        status = try fields[.status]
-        readSeq = try fields[.readSeq]
-        deliveredSeq = try fields[.deliveredSeq]
-        readAt = try fields.optional(.readAt)
-        deliveredAt = try fields.optional(.deliveredAt)
-        joinedAt = try fields.optional(.joinedAt)
-        unknown = try fields.unknown
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var fields = FieldWriter(encoder, CodingKeys.self)
-        try fields.write(.user, user)
-        try fields.write(.role, role)
-        try fields.write(.status, status)
-        try fields.write(.readSeq, readSeq)
-        try fields.write(.deliveredSeq, deliveredSeq)
-        try fields.write(.readAt, readAt)
-        try fields.write(.deliveredAt, deliveredAt)
-        try fields.write(.joinedAt, joinedAt)
-        try fields.write(unknown)
+    mutating func code(_ fields: inout FieldCoder) throws {
+        try fields.code(&user, "user")
+        try fields.code(&role, "role")
+        try fields.code(&status, "status")
+        try fields.code(&readSeq, "read_seq")
+        try fields.code(&deliveredSeq, "delivered_seq")
+        try fields.code(&readAt, "read_at")
+        try fields.code(&deliveredAt, "delivered_at")
+        try fields.code(&joinedAt, "joined_at")
+        try fields.code(unknown: &unknown)
     }
 }
 

@@ -2,7 +2,7 @@
 import Foundation
 
 /// A message.
-public struct Message: Sendable, Hashable, Identifiable {
+public struct Message: Sendable, Hashable, Codable, Identifiable {
     /// The id, which its sender chose.
     public var id: MessageID
     /// The thread of the message.
@@ -66,50 +66,26 @@ extension Message {
     public var isDeleted: Bool { deletedAt != nil }
 }
 
-extension Message: Codable {
-    enum CodingKeys: String, CodingKey {
-        case id, seq, timestamp, type, sender, payload, mentions, reactions
-        case threadID = "thread_id"
-        case replyTo = "reply_to"
-        case editedAt = "edited_at"
-        case deletedAt = "deleted_at"
-        case expiresAt = "expires_at"
-    }
+extension Message: FieldCoded {
+    static var blank: Self { Self(id: "", threadID: "", seq: 0, timestamp: .distantPast, sender: nil, payload: nil) }
 
-    public init(from decoder: any Decoder) throws {
-        let fields = try FieldReader(decoder, CodingKeys.self)
-        id = try fields[.id]
-        threadID = try fields[.threadID]
-        seq = try fields[.seq]
-        timestamp = try fields[.timestamp]
-        type = try fields[.type]
-        sender = try fields.optional(.sender)
-        payload = try Payload(type, fields, .payload)
-        replyTo = try fields.optional(.replyTo)
-        mentions = try fields[.mentions]
-        reactions = try fields[.reactions]
-        editedAt = try fields.optional(.editedAt)
-        deletedAt = try fields.optional(.deletedAt)
-        expiresAt = try fields.optional(.expiresAt)
-        unknown = try fields.unknown
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var fields = FieldWriter(encoder, CodingKeys.self)
-        try fields.write(.id, id)
-        try fields.write(.threadID, threadID)
-        try fields.write(.seq, seq)
-        try fields.write(.timestamp, timestamp)
-        try fields.write(.type, type)
-        try fields.write(.sender, sender)
-        try fields.write(.payload, payload)
-        try fields.write(.replyTo, replyTo)
-        try fields.write(.mentions, mentions)
-        try fields.write(.reactions, reactions)
-        try fields.write(.editedAt, editedAt)
-        try fields.write(.deletedAt, deletedAt)
-        try fields.write(.expiresAt, expiresAt)
-        try fields.write(unknown)
+    mutating func code(_ fields: inout FieldCoder) throws {
+        try fields.code(&id, "id")
+        try fields.code(&threadID, "thread_id")
+        try fields.code(&seq, "seq")
+        try fields.code(&timestamp, "timestamp")
+        try fields.code(&type, "type")
+        try fields.code(&sender, "sender")
+        let type = type
+        try fields.code(
+            &payload, "payload", read: { try Payload(type, $0, $1) }, write: { try $0.encodeIfPresent($1, forKey: $2) })
+        try fields.code(&replyTo, "reply_to")
+        try fields.code(&mentions, "mentions")
+        try fields.code(&reactions, "reactions")
+        try fields.code(&editedAt, "edited_at")
+        try fields.code(&deletedAt, "deleted_at")
+        try fields.code(&expiresAt, "expires_at")
+        try fields.code(unknown: &unknown)
     }
 }
 

@@ -40,7 +40,7 @@ public enum Payload: Sendable, Hashable {
 }
 
 /// The payload of `message`.
-public struct TextPayload: Sendable, Hashable {
+public struct TextPayload: Sendable, Hashable, Codable {
     /// Nil means none.
     public var text: String?
     /// Nil means none.
@@ -140,19 +140,22 @@ public struct SystemPayload: Sendable, Hashable, Codable {
 
 extension Payload: Encodable {
     /// Reads the payload of a message of this type. Nil if the field is null.
-    init?<Key>(_ type: MessageType, _ fields: FieldReader<Key>, _ key: Key) throws {
+    init?(_ type: MessageType, _ fields: FieldCoder.Source, _ key: AnyKey) throws {
+        func read<Content: Decodable>(_: Content.Type) throws -> Content? {
+            try fields.decodeIfPresent(Content.self, forKey: key)
+        }
         let payload: Payload?
         do {
             payload =
                 switch type {
-                case .message: try (fields.optional(key) as TextPayload?).map { .text($0) }
-                case .location: try (fields.optional(key) as LocationPayload?).map { .location($0) }
-                case .encrypted: try (fields.optional(key) as EncryptedPayload?).map { .encrypted($0) }
-                case .system: try (fields.optional(key) as SystemPayload?).map { .system($0) }
-                default: try (fields.optional(key) as JSONValue?).map { .other($0) }
+                case .message: try read(TextPayload.self).map { .text($0) }
+                case .location: try read(LocationPayload.self).map { .location($0) }
+                case .encrypted: try read(EncryptedPayload.self).map { .encrypted($0) }
+                case .system: try read(SystemPayload.self).map { .system($0) }
+                default: try read(JSONValue.self).map { .other($0) }
                 }
         } catch is DecodingError {
-            payload = try (fields.optional(key) as JSONValue?).map { .other($0) }
+            payload = try read(JSONValue.self).map { .other($0) }
         }
         guard let payload else { return nil }
         self = payload
@@ -161,7 +164,7 @@ extension Payload: Encodable {
     /// A payload that this device wrote, as the outbox stores it.
     init(_ type: MessageType, stored value: JSONValue) {
         func read<Content: Decodable>(_: Content.Type) -> Content? {
-            try? JSONDecoder.parley.decode(Content.self, from: Data(value.text.utf8))
+            try? JSONDecoder().decode(Content.self, from: Data(value.text.utf8))
         }
         let payload: Payload? =
             switch type {
@@ -184,20 +187,12 @@ extension Payload: Encodable {
     }
 }
 
-extension TextPayload: Codable {
-    enum CodingKeys: String, CodingKey { case text, attachments }
+extension TextPayload: FieldCoded {
+    static var blank: Self { Self(text: nil) }
 
-    public init(from decoder: any Decoder) throws {
-        let fields = try FieldReader(decoder, CodingKeys.self)
-        text = try fields.optional(.text)
-        attachments = try fields.optional(.attachments)
-        other = try fields.unknown
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var fields = FieldWriter(encoder, CodingKeys.self)
-        try fields.write(.text, text)
-        try fields.write(.attachments, attachments)
-        try fields.write(other)
+    mutating func code(_ fields: inout FieldCoder) throws {
+        try fields.code(&text, "text")
+        try fields.code(&attachments, "attachments")
+        try fields.code(unknown: &other)
     }
 }

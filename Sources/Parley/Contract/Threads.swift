@@ -2,7 +2,7 @@
 import Foundation
 
 /// A thread as the user sees it: an entry of the inbox.
-public struct ThreadSummary: Sendable, Hashable, Identifiable {
+public struct ThreadSummary: Sendable, Hashable, Codable, Identifiable {
     /// The id of the thread.
     public var id: ThreadID
     /// What the thread is.
@@ -57,71 +57,43 @@ public struct ThreadSummary: Sendable, Hashable, Identifiable {
     }
 }
 
-extension ThreadSummary: Codable {
-    enum CodingKeys: String, CodingKey {
-        case id, kind, title, image, retention, peer, head, me
-        case memberCount = "member_count"
-        case createdAt = "created_at"
-        case lastMessage = "last_message"
-        case unreadCount = "unread_count"
-        case mentionCount = "mention_count"
-        case lastActivityAt = "last_activity_at"
-    }
+extension ThreadSummary: FieldCoded {
+    static var blank: Self { Self(id: "", kind: "", createdAt: .distantPast, lastActivityAt: .distantPast) }
 
-    public init(from decoder: any Decoder) throws {
-        let fields = try FieldReader(decoder, CodingKeys.self)
-        id = try fields[.id]
-        kind = try fields[.kind]
-        title = try fields.optional(.title)
-        image = try fields.optional(.image)
-        retention = try fields[.retention]
-        memberCount = try fields[.memberCount]
-        createdAt = try fields[.createdAt]
-        peer = try fields.optional(.peer)
-        lastMessage = try fields.optional(.lastMessage)
-        unreadCount = try fields[.unreadCount]
-        mentionCount = try fields[.mentionCount]
-        lastActivityAt = try fields[.lastActivityAt]
-        head = try fields[.head]
-        me = try fields[.me]
-        unknown = try fields.unknown
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var fields = FieldWriter(encoder, CodingKeys.self)
-        try fields.write(.id, id)
-        try fields.write(.kind, kind)
-        try fields.write(.title, title)
-        try fields.write(.image, image)
-        try fields.write(.retention, retention)
-        try fields.write(.memberCount, memberCount)
-        try fields.write(.createdAt, createdAt)
-        try fields.write(.peer, peer)
-        try fields.write(.lastMessage, lastMessage)
-        try fields.write(.unreadCount, unreadCount)
-        try fields.write(.mentionCount, mentionCount)
-        try fields.write(.lastActivityAt, lastActivityAt)
-        try fields.write(.head, head)
-        try fields.write(.me, me)
-        try fields.write(unknown)
+    mutating func code(_ fields: inout FieldCoder) throws {
+        try fields.code(&id, "id")
+        try fields.code(&kind, "kind")
+        try fields.code(&title, "title")
+        try fields.code(&image, "image")
+        try fields.code(&retention, "retention")
+        try fields.code(&memberCount, "member_count")
+        try fields.code(&createdAt, "created_at")
+        try fields.code(&peer, "peer")
+        try fields.code(&lastMessage, "last_message")
+        try fields.code(&unreadCount, "unread_count")
+        try fields.code(&mentionCount, "mention_count")
+        try fields.code(&lastActivityAt, "last_activity_at")
+        try fields.code(&head, "head")
+        try fields.code(&me, "me")
+        try fields.code(unknown: &unknown)
     }
 }
 
 /// What everybody who may see a thread sees of it: a room in the list of rooms, a thread in `thread.updated`.
 public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
-    /// The id of the thread.
+    /// As in `ThreadSummary`.
     public var id: ThreadID
-    /// What the thread is.
+    /// As in `ThreadSummary`.
     public var kind: ThreadKind
     /// In `thread.updated` nil for a direct thread, which has none of its own.
     public var title: String?
-    /// A URL, or `attachment:` and the id of an attachment.
+    /// As in `ThreadSummary`.
     public var image: String?
-    /// How long the server keeps what is sent from now on.
+    /// As in `ThreadSummary`.
     public var retention: Retention
-    /// How many people have joined.
+    /// As in `ThreadSummary`.
     public var memberCount: Int
-    /// When the thread was made.
+    /// As in `ThreadSummary`.
     public var createdAt: Date
 
     enum CodingKeys: String, CodingKey {

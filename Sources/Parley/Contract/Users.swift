@@ -2,7 +2,7 @@
 import Foundation
 
 /// A person's public profile.
-public struct User: Sendable, Hashable, Identifiable {
+public struct User: Sendable, Hashable, Codable, Identifiable {
     /// The id of the account.
     public var id: UserID
     /// It is nil for accounts that do not sign in by password.
@@ -38,38 +38,19 @@ public struct User: Sendable, Hashable, Identifiable {
     }
 }
 
-extension User: Codable {
-    enum CodingKeys: String, CodingKey {
-        case id, username, name, presence, kind
-        case profileImage = "profile_image"
-        case statusText = "status_text"
-        case lastSeenAt = "last_seen_at"
-    }
+extension User: FieldCoded {
+    static var blank: Self { Self(id: "", name: "") }
 
-    public init(from decoder: any Decoder) throws {
-        let fields = try FieldReader(decoder, CodingKeys.self)
-        id = try fields[.id]
-        username = try fields.optional(.username)
-        name = try fields[.name]
-        profileImage = try fields.optional(.profileImage)
-        statusText = try fields.optional(.statusText)
-        presence = try fields.optional(.presence)
-        lastSeenAt = try fields.optional(.lastSeenAt)
-        kind = try fields.optional(.kind)
-        unknown = try fields.unknown
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var fields = FieldWriter(encoder, CodingKeys.self)
-        try fields.write(.id, id)
-        try fields.write(.username, username)
-        try fields.write(.name, name)
-        try fields.write(.profileImage, profileImage)
-        try fields.write(.statusText, statusText)
-        try fields.write(.presence, presence)
-        try fields.write(.lastSeenAt, lastSeenAt)
-        if let kind { try fields.write(.kind, kind) }
-        try fields.write(unknown)
+    mutating func code(_ fields: inout FieldCoder) throws {
+        try fields.code(&id, "id")
+        try fields.code(&username, "username")
+        try fields.code(&name, "name")
+        try fields.code(&profileImage, "profile_image")
+        try fields.code(&statusText, "status_text")
+        try fields.code(&presence, "presence")
+        try fields.code(&lastSeenAt, "last_seen_at")
+        try fields.code(&kind, "kind")
+        try fields.code(unknown: &unknown)
     }
 }
 
@@ -117,7 +98,7 @@ extension Account: Codable {
 }
 
 /// Choices of the account, for all its devices. Nil is the server's default.
-public struct Preferences: Sendable, Hashable {
+public struct Preferences: Sendable, Hashable, Codable {
     /// Whether others see when the user is online.
     public var sharePresence: Bool?
     /// How much alerts show.
@@ -132,24 +113,13 @@ public struct Preferences: Sendable, Hashable {
     }
 }
 
-extension Preferences: Codable {
-    enum CodingKeys: String, CodingKey {
-        case sharePresence = "share_presence"
-        case push
-    }
+extension Preferences: FieldCoded {
+    static var blank: Self { Self() }
 
-    public init(from decoder: any Decoder) throws {
-        let fields = try FieldReader(decoder, CodingKeys.self)
-        sharePresence = try fields.optional(.sharePresence)
-        push = try fields.optional(.push)
-        unknown = try fields.unknown
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var fields = FieldWriter(encoder, CodingKeys.self)
-        try fields.write(.sharePresence, sharePresence)
-        try fields.write(.push, push)
-        try fields.write(unknown)
+    mutating func code(_ fields: inout FieldCoder) throws {
+        try fields.code(&sharePresence, "share_presence")
+        try fields.code(&push, "push")
+        try fields.code(unknown: &unknown)
     }
 }
 
@@ -157,8 +127,8 @@ extension Preferences {
     /// As the contract writes them.
     var json: JSONValue {
         var fields = unknown
-        fields[CodingKeys.sharePresence.rawValue] = sharePresence.map { .bool($0) }
-        fields[CodingKeys.push.rawValue] = push.map { .string($0.rawValue) }
+        fields["share_presence"] = sharePresence.map { .bool($0) }
+        fields["push"] = push.map { .string($0.rawValue) }
         return .object(fields)
     }
 }

@@ -11,7 +11,7 @@ struct ThreadFacts: Sendable {
     let memberCount: Int
 }
 
-extension Store {
+extension ClientStore {
     func thread(_ id: ThreadID) async throws -> ThreadFacts? {
         try await read { try ThreadFacts(id, $0) }
     }

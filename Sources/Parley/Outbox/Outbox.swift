@@ -3,7 +3,7 @@
 import Foundation
 
 final class Outbox: Sendable {
-    let store: Store
+    let store: ClientStore
     let connection: Connection
     let live: LiveState
     let files: OutboxFiles
@@ -12,7 +12,7 @@ final class Outbox: Sendable {
 
     static let parallelThreadsMax = 4
 
-    init(store: Store, connection: Connection, live: LiveState, files: OutboxFiles) {
+    init(store: ClientStore, connection: Connection, live: LiveState, files: OutboxFiles) {
         self.store = store
         self.connection = connection
         self.live = live

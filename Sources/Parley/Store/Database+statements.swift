@@ -68,6 +68,6 @@ extension Row {
     /// Decodes a column with JSON.
     func decode<Value: Decodable>(_: Value.Type, _ column: String) throws -> Value {
         let text: String = self[column]
-        return try JSONDecoder.parley.decode(Value.self, from: Data(text.utf8))
+        return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
     }
 }

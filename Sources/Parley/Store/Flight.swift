@@ -59,7 +59,7 @@ final class Flights: Sendable {
     }
 }
 
-extension Store {
+extension ClientStore {
     /// Makes a call, then stores its answer in one transaction that knows what events changed meanwhile.
     func flight<Answer: Sendable, Value: Sendable>(
         _ call: @Sendable () async throws -> Answer,

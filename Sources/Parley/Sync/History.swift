@@ -3,12 +3,12 @@ import Foundation
 
 /// Each thing is fetched once at a time, however many lists want it.
 actor History {
-    private let store: Store
+    private let store: ClientStore
     private let connection: Connection
     private let live: LiveState
     private var running: [String: Task<Void, any Error>] = [:]
 
-    init(store: Store, connection: Connection, live: LiveState) {
+    init(store: ClientStore, connection: Connection, live: LiveState) {
         self.store = store
         self.connection = connection
         self.live = live
@@ -134,7 +134,7 @@ actor History {
 
 enum RangeEnd: Sendable { case lower, upper }
 
-extension Store {
+extension ClientStore {
     func missingThreads() async throws -> [String] {
         try await read { try $0.all("select id from missing_thread") }
     }

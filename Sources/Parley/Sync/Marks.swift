@@ -48,11 +48,11 @@ extension Fold {
 
 /// Sends read marks. A call is in flight at a time, so marks arrive in the order in which the user made them.
 actor MarkWorker {
-    private let store: Store
+    private let store: ClientStore
     private let connection: Connection
     private var running: Task<Void, any Error>?
 
-    init(store: Store, connection: Connection) {
+    init(store: ClientStore, connection: Connection) {
         self.store = store
         self.connection = connection
     }

@@ -2,7 +2,7 @@
 import Foundation
 
 struct SyncLoop: Sendable {
-    let store: Store
+    let store: ClientStore
     let connection: Connection
     let live: LiveState
     let history: History

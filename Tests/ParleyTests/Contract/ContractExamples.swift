@@ -29,9 +29,9 @@ struct ContractExamples {
         #expect(blocks.count >= 18)
         for block in blocks {
             let document = try JSONDecoder().decode(JSONValue.self, from: Data(block.utf8))
-            let event = try JSONDecoder.parley.decode(Event.self, from: Data(block.utf8))
+            let event = try JSONDecoder().decode(Event.self, from: Data(block.utf8))
             if case .other = event.content { Issue.record("\(event.type) is not understood") }
-            let again = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder.parley.encode(event))
+            let again = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(event))
             #expect(again.withoutNulls == document.withoutNulls)
         }
     }
@@ -39,7 +39,7 @@ struct ContractExamples {
     @Test("of an expired cursor is read")
     func expired() throws {
         let block = try #require(Self.blocks(of: "docs/client-guide.md").first { $0.contains("cursor_expired") })
-        let expired = try JSONDecoder.parley.decode(CursorExpired.self, from: Data(block.utf8))
+        let expired = try JSONDecoder().decode(CursorExpired.self, from: Data(block.utf8))
         #expect(expired.cursor == "AQAAAAEAAAAAAAAAKk4")
         #expect(expired.threads == [.init(id: "018f3c2a-0000-7abc-8def-0123456789ab", head: 42)])
     }

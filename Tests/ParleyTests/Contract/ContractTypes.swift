@@ -14,12 +14,12 @@ struct ContractType: Sendable, CustomStringConvertible {
     private init<Value: Codable & Sendable>(_ schema: String, _: Value.Type) {
         self.schema = schema
         description = "\(schema) by \(Value.self)"
-        decode = { try JSONDecoder.parley.decode(Value.self, from: $0.data) }
+        decode = { try JSONDecoder().decode(Value.self, from: $0.data) }
     }
 
     /// Decodes a document and encodes the value.
     func roundTrip(_ document: JSONValue) throws -> JSONValue {
-        try JSONDecoder.parley.decode(JSONValue.self, from: JSONEncoder.parley.encode(decode(document)))
+        try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(decode(document)))
     }
 
     static let all: [Self] = [

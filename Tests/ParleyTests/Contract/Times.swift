@@ -29,7 +29,7 @@ struct Times {
     @Test("of a mute without an end is a value of its own")
     func mutes() throws {
         func read(_ text: String) throws -> Mute {
-            try JSONDecoder.parley.decode([Mute].self, from: Data("[\"\(text)\"]".utf8))[0]
+            try JSONDecoder().decode([Mute].self, from: Data("[\"\(text)\"]".utf8))[0]
         }
         #expect(try read("9999-12-31T00:00:00.000Z") == .forever)
         #expect(try read("9999-01-01T00:00:00.000Z") == .forever)
@@ -37,7 +37,7 @@ struct Times {
         #expect(try read("9998-12-31T23:59:59.000Z") == .until(last))
         #expect(throws: DecodingError.self) { try read("never") }
         #expect(
-            try String(decoding: JSONEncoder.parley.encode([Mute.forever]), as: UTF8.self)
+            try String(decoding: JSONEncoder().encode([Mute.forever]), as: UTF8.self)
                 == #"["9999-12-31T00:00:00.000Z"]"#)
         #expect(OwnMembership(mute: .forever).isMuted() && OwnMembership(mute: .until(.now + 60)).isMuted())
         #expect(!OwnMembership(mute: .until(.now - 60)).isMuted() && !OwnMembership().isMuted())

@@ -39,7 +39,7 @@ struct UnknownFields {
         let document: JSONValue = [
             "type": "poll.closed", "at": "2026-11-21T10:00:00.123Z", "data": ["poll": Self.new], "new": 1,
         ]
-        let event = try JSONDecoder.parley.decode(Event.self, from: document.data)
+        let event = try JSONDecoder().decode(Event.self, from: document.data)
         #expect(event.content == .other(["poll": Self.new]))
         #expect(event.unknown == ["new": 1])
         #expect(try roundTrip(document, as: Event.self) == document)
@@ -49,7 +49,7 @@ struct UnknownFields {
     func eventForm() throws {
         let data: JSONValue = ["id": 5]
         let document: JSONValue = ["type": "message.created", "at": "2026-11-21T10:00:00.123Z", "data": data]
-        #expect(try JSONDecoder.parley.decode(Event.self, from: document.data).content == .other(data))
+        #expect(try JSONDecoder().decode(Event.self, from: document.data).content == .other(data))
     }
 
     @Test("does not stop a message with a payload of another form")
@@ -58,15 +58,15 @@ struct UnknownFields {
         var document = description.sample(try #require(description.schemas["Message"]))
         document["type"] = "location"
         document["payload"] = ["place": "Berlin"]
-        let message = try JSONDecoder.parley.decode(Message.self, from: document.data)
+        let message = try JSONDecoder().decode(Message.self, from: document.data)
         #expect(message.payload == .other(["place": "Berlin"]))
     }
 
     @Test("survives as a word")
     func words() throws {
-        let role: [Role] = try JSONDecoder.parley.decode([Role].self, from: Data(#"["owner", "auditor"]"#.utf8))
+        let role: [Role] = try JSONDecoder().decode([Role].self, from: Data(#"["owner", "auditor"]"#.utf8))
         #expect(role == [.owner, "auditor"])
-        #expect(try JSONEncoder.parley.encode(role) == Data(#"["owner","auditor"]"#.utf8))
+        #expect(try JSONEncoder().encode(role) == Data(#"["owner","auditor"]"#.utf8))
     }
 
     @Test("survives as a retention and as a platform for alerts")
@@ -78,7 +78,7 @@ struct UnknownFields {
     }
 
     private func roundTrip<Value: Codable>(_ document: JSONValue, as _: Value.Type) throws -> JSONValue {
-        let value = try JSONDecoder.parley.decode(Value.self, from: document.data)
-        return try JSONDecoder().decode(JSONValue.self, from: JSONEncoder.parley.encode(value))
+        let value = try JSONDecoder().decode(Value.self, from: document.data)
+        return try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value))
     }
 }

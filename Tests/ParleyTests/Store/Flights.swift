@@ -140,8 +140,8 @@ struct Overtaking {
         "last_activity_at": "2026-11-23T10:00:00.000Z", "me": ["status": "joined", "read_seq": 2],
     ]
 
-    private static func store() async throws -> Store {
-        let store = try Store(.memory)
+    private static func store() async throws -> ClientStore {
+        let store = try ClientStore(.memory)
         try await store.write { fold in
             try fold.loadThreads([thread])
             try fold.loadMessages("t", page: page([message(1, "one")]), before: 2)
@@ -164,7 +164,7 @@ struct Overtaking {
         ["type": .string(type), "thread_id": "t", "at": "2026-11-23T10:00:00.000Z", "data": data]
     }
 
-    private static func text(_ seq: Seq, _ store: Store) async throws -> String? {
+    private static func text(_ seq: Seq, _ store: ClientStore) async throws -> String? {
         try await store.read { db in
             let text: String? = try db.one("select data from message where thread_id = 't' and seq = ?", [seq.rawValue])
             return try text.map { try JSONValue(stored: $0) }?["payload"]?["text"]?.string

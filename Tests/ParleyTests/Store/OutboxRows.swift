@@ -19,7 +19,7 @@ struct OutboxRows {
             .fileUnwritable(path: "/p", reason: "full"), .closed, .notInOutbox("m1"),
         ] as [ParleyError])
     func failures(_ error: ParleyError) async throws {
-        let store = try Store(.memory)
+        let store = try ClientStore(.memory)
         try await store.write { fold in
             try fold.queue("m1", in: "t", body: [:], files: [])
             try fold.setState(.failed, failure: .init(error), of: "m1")
@@ -52,7 +52,7 @@ struct OutboxRows {
         let files = try OutboxFiles(.memory)
         defer { try? FileManager.default.removeItem(at: files.directory) }
         let json = #"{"id": "a1", "name": "a", "content_type": "text/plain", "size": 3, "state": "ready"}"#
-        let attachment = try JSONDecoder.parley.decode(Attachment.self, from: Data(json.utf8))
+        let attachment = try JSONDecoder().decode(Attachment.self, from: Data(json.utf8))
         #expect(try files.add(.attachment(attachment)).copy == nil)
         #expect(files.pendingCount == 0)
         #expect(throws: ParleyError.self) { try files.add(.file(URL(filePath: "/there/is/none"))) }

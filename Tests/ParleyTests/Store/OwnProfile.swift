@@ -8,7 +8,7 @@ import Testing
 struct OwnProfile {
     @Test("A new profile is shown in a thread that came in the same answer of a poll")
     func newThread() async throws {
-        let store = try Store(.memory)
+        let store = try ClientStore(.memory)
         try await store.write { fold in
             try fold.loadAccount(Self.user(status: .null), blocked: [])
             // Nobody else is in the thread, so the server sends no event of the thread for the profile.
@@ -30,7 +30,7 @@ struct OwnProfile {
 
     @Test("A new profile reads the messages of that person alone, and writes those that show the change")
     func messages() async throws {
-        let store = try Store(.memory)
+        let store = try ClientStore(.memory)
         try await store.write { fold in
             try fold.loadAccount(Self.user(status: .null), blocked: [])
             try fold.apply([

@@ -9,7 +9,7 @@ import Testing
 struct Ranges {
     @Test("Ranges that touch or overlap become one, and gaps are what lies between")
     func joining() async throws {
-        let store = try Store(.memory)
+        let store = try ClientStore(.memory)
         try await store.write { fold in
             try fold.cover("t", 10, 20)
             try fold.cover("t", 30, 40)
@@ -23,7 +23,7 @@ struct Ranges {
 
     @Test("Random ranges cover exactly what was fetched")
     func property() async throws {
-        let store = try Store(.memory)
+        let store = try ClientStore(.memory)
         var random = SplitMix64(freshFor: "random ranges")
         var covered = Set<Seq>()
         for _ in 0..<200 {

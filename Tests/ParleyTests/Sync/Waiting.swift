@@ -80,7 +80,7 @@ struct Waiting {
 
     @Test("A list reads again for each change that concerns it, and ends with the store")
     func list() async throws {
-        let store = try Store(.memory)
+        let store = try ClientStore(.memory)
         let number = Locked(0)
         let list = LiveValue(hub: store.changes) {
             $0.account

@@ -11,7 +11,7 @@ public enum StoreLocation: Sendable {
     case memory
 }
 
-final class Store: Sendable {
+final class ClientStore: Sendable {
     let changes = ChangeHub()
     let flights = Flights()
     private let database: any DatabaseWriter
