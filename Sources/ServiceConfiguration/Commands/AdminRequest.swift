@@ -61,26 +61,18 @@ package struct AdminRequest: Sendable, Equatable {
         self.settings = settings
     }
 
-    /// Parses an action's flags. Throws all mistakes together.
-    static func load(
-        _ action: Action, arguments: [String], environment: [String: String], readFile: (String) throws -> String
-    ) throws(ConfigurationErrors) -> AdminRequest {
-        let known = Setting.all.filter { $0.commands.contains(.admin) }.map(\.flag)
-        let own = action.flags.required + action.flags.optional
-        let flags = Flags(arguments, known: Set(known + own), of: "admin \(action.rawValue)")
-        let missing = action.flags.required.filter { flags.values[$0] == nil }.map { "\($0) is required." }
-        let rest = known.compactMap { flag in flags.values[flag].map { "\(flag)=\($0)" } }
-        var mistakes = flags.mistakes + missing
-        do throws(ConfigurationErrors) {
-            let settings = try Settings.load(
-                arguments: rest, environment: environment, for: .admin, readFile: readFile)
-            if mistakes.isEmpty {
-                return AdminRequest(
-                    action: action, values: flags.values.filter { own.contains($0.key) }, settings: settings)
-            }
-        } catch {
-            mistakes += error.mistakes
+    /// Parses the words after `admin`, at least one. Throws all mistakes together.
+    static func load(_ words: [String], _ sources: SettingsSources) throws(ConfigurationErrors) -> AdminRequest {
+        guard let action = Action(rawValue: words[0]) else {
+            let actions = Action.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConfigurationErrors(mistakes: [
+                "\(words[0].quoted) is not an action of parley admin. Actions: \(actions)."
+            ])
         }
-        throw ConfigurationErrors(mistakes: mistakes)
+        let own = action.flags.required + action.flags.optional
+        let flags = Flags(words.dropFirst(), of: .admin, own: own, name: "admin \(action.rawValue)")
+        let missing = action.flags.required.filter { flags.values[$0] == nil }.map { "\($0) is required." }
+        let settings = try Settings.read(flags, sources, mistakes: missing)
+        return AdminRequest(action: action, values: flags.values.filter { own.contains($0.key) }, settings: settings)
     }
 }

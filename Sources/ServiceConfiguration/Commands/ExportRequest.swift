@@ -14,15 +14,10 @@ package struct ExportRequest: Sendable, Equatable {
 
     package init(settings: Settings) { self.settings = settings }
 
-    private static let filters = ["--user", "--thread", "--since", "--until"]
-
     /// Parses the words after `export`. Throws all mistakes together.
-    static func load(
-        _ words: [String], environment: [String: String], readFile: (String) throws -> String
-    ) throws(ConfigurationErrors) -> ExportRequest {
-        let known = Setting.all.filter { $0.commands.contains(.export) }.map(\.flag)
-        let flags = Flags(words[...], known: Set(known + filters), of: "export")
-        var mistakes = flags.mistakes
+    static func load(_ words: [String], _ sources: SettingsSources) throws(ConfigurationErrors) -> ExportRequest {
+        let flags = Flags(words, of: .export, own: ["--user", "--thread", "--since", "--until"])
+        var mistakes: [String] = []
         func value<Value>(_ flag: String, _ rule: String, _ parse: (String) -> Value?) -> Value? {
             guard let text = flags.values[flag] else { return nil }
             let value = parse(text)
@@ -35,16 +30,8 @@ package struct ExportRequest: Sendable, Equatable {
         let since = value("--since", time) { Timestamp(parsing: $0) }
         let until = value("--until", time) { Timestamp(parsing: $0) }
         if let since, let until, since > until { mistakes.append("--until must not be before --since.") }
-        let rest = known.compactMap { flag in flags.values[flag].map { "\(flag)=\($0)" } }
-        do throws(ConfigurationErrors) {
-            let settings = try Settings.load(
-                arguments: rest, environment: environment, for: .export, readFile: readFile)
-            var request = ExportRequest(settings: settings)
-            (request.user, request.thread, request.since, request.until) = (user, thread, since, until)
-            if mistakes.isEmpty { return request }
-        } catch {
-            mistakes += error.mistakes
-        }
-        throw ConfigurationErrors(mistakes: mistakes)
+        var request = ExportRequest(settings: try Settings.read(flags, sources, mistakes: mistakes))
+        (request.user, request.thread, request.since, request.until) = (user, thread, since, until)
+        return request
     }
 }

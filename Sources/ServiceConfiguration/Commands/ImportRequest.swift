@@ -39,33 +39,23 @@ package struct ImportRequest: Sendable, Equatable {
     }
 
     /// Parses the words after `import`. Throws all mistakes together.
-    static func load(
-        _ words: [String], environment: [String: String], readFile: (String) throws -> String
-    ) throws(ConfigurationErrors) -> ImportRequest {
-        let known = Setting.all.filter { $0.commands.contains(.importArchive) }.map(\.flag)
+    static func load(_ words: [String], _ sources: SettingsSources) throws(ConfigurationErrors) -> ImportRequest {
         let flags = Flags(
-            words, known: Set(known + ["--dry-run", "--from", "--namespace", "--room-suffix", "--convert-only"]),
-            switches: ["--dry-run", "--convert-only"], acceptsOperands: true, of: "import")
-        var mistakes = flags.mistakes
+            words, of: .importArchive,
+            own: ["--dry-run", "--from", "--namespace", "--room-suffix", "--convert-only"],
+            switches: ["--dry-run", "--convert-only"], acceptsOperands: true)
+        var mistakes: [String] = []
         if flags.operands.count != 1 {
             mistakes.append("parley import needs one archive: a file, or - for standard input.")
         }
         let conversion = conversion(flags, &mistakes)
-        let rest = known.compactMap { flag in flags.values[flag].map { "\(flag)=\($0)" } }
-        do throws(ConfigurationErrors) {
-            let settings = try Settings.load(
-                arguments: rest, environment: environment, for: .importArchive, readFile: readFile)
-            if settings.databaseURL == nil, conversion?.convertsOnly != true {
-                mistakes.append("PARLEY_DATABASE_URL is not set: the command needs the nodes' database.")
-            }
-            if let path = flags.operands.first, mistakes.isEmpty {
-                return ImportRequest(
-                    path: path, isDryRun: flags.values["--dry-run"] != nil, conversion: conversion, settings: settings)
-            }
-        } catch {
-            mistakes += error.mistakes
+        let settings = try Settings.read(flags, sources, mistakes: mistakes) { settings in
+            settings.databaseURL == nil && conversion?.convertsOnly != true
+                ? "PARLEY_DATABASE_URL is not set: the command needs the nodes' database." : nil
         }
-        throw ConfigurationErrors(mistakes: mistakes)
+        return ImportRequest(
+            path: flags.operands[0], isDryRun: flags.values["--dry-run"] != nil, conversion: conversion,
+            settings: settings)
     }
 
     private static func conversion(_ flags: Flags, _ mistakes: inout [String]) -> Conversion? {

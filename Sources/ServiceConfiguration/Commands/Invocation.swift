@@ -21,7 +21,7 @@ package enum Invocation: Sendable, Equatable {
     /// - Parameter arguments: the command line without the program's name.
     package static func parse(
         arguments: [String], environment: [String: String],
-        readFile: (String) throws -> String = ConfigurationFile.read
+        readFile: @escaping (String) throws -> String = ConfigurationFile.read
     ) throws(ConfigurationErrors) -> Invocation {
         let isHelp = { (argument: String) in ["--help", "-h"].contains(argument) }
         var words = arguments
@@ -36,40 +36,18 @@ package enum Invocation: Sendable, Equatable {
             ])
         }
         let flags = Array(words.dropFirst())
+        let sources = SettingsSources(environment: environment, readFile: readFile)
         if let program = command.program { return .program(program, arguments: flags) }
-        if command == .admin {
-            return try admin(flags, isHelp: isHelp, environment: environment, readFile: readFile)
+        let needsWords = [.admin, .attachments, .outbox, .importArchive].contains(command)
+        if flags.contains(where: isHelp) || needsWords && flags.isEmpty { return .show(Help.text(for: command)) }
+        switch command {
+        case .admin: return .admin(try AdminRequest.load(flags, sources))
+        case .outbox: return .outbox(try OutboxRequest.load(flags))
+        case .importArchive: return .importArchive(try ImportRequest.load(flags, sources))
+        case .attachments: return .attachments(try MoveRequest.load(flags, sources))
+        case .export: return .export(try ExportRequest.load(flags, sources))
+        case .migrate: return .migrate(try Settings.read(Flags(flags, of: command), sources))
+        case .serve, .bench, .chat: return .serve(try Settings.read(Flags(flags, of: command), sources))
         }
-        if flags.contains(where: isHelp) || [.attachments, .outbox, .importArchive].contains(command) && flags.isEmpty {
-            return .show(Help.text(for: command))
-        }
-        if command == .outbox { return .outbox(try OutboxRequest.load(flags)) }
-        if command == .importArchive {
-            return .importArchive(try ImportRequest.load(flags, environment: environment, readFile: readFile))
-        }
-        if command == .attachments {
-            return .attachments(try MoveRequest.load(flags, environment: environment, readFile: readFile))
-        }
-        if command == .export {
-            return .export(try ExportRequest.load(flags, environment: environment, readFile: readFile))
-        }
-        let settings = try Settings.load(
-            arguments: flags, environment: environment, for: command, readFile: readFile)
-        return command == .migrate ? .migrate(settings) : .serve(settings)
-    }
-
-    private static func admin(
-        _ words: [String], isHelp: (String) -> Bool, environment: [String: String], readFile: (String) throws -> String
-    ) throws(ConfigurationErrors) -> Invocation {
-        guard let word = words.first, !words.contains(where: isHelp) else { return .show(Help.text(for: .admin)) }
-        guard let action = AdminRequest.Action(rawValue: word) else {
-            let actions = AdminRequest.Action.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ConfigurationErrors(mistakes: [
-                "\(word.quoted) is not an action of parley admin. Actions: \(actions)."
-            ])
-        }
-        return .admin(
-            try AdminRequest.load(
-                action, arguments: Array(words.dropFirst()), environment: environment, readFile: readFile))
     }
 }

@@ -17,30 +17,20 @@ package struct MoveRequest: Sendable, Equatable {
     }
 
     /// Parses the words after `attachments`. Throws all mistakes together.
-    static func load(
-        _ words: [String], environment: [String: String], readFile: (String) throws -> String
-    ) throws(ConfigurationErrors) -> MoveRequest {
+    static func load(_ words: [String], _ sources: SettingsSources) throws(ConfigurationErrors) -> MoveRequest {
         guard words.first == "move" else {
             throw ConfigurationErrors(mistakes: [
                 "\((words.first ?? "").quoted) is not an action of parley attachments. Actions: move."
             ])
         }
-        let known = Setting.all.filter { $0.commands.contains(.attachments) }.map(\.flag)
-        let flags = Flags(words.dropFirst(), known: Set(known + ["--to"]), of: "attachments move")
+        let flags = Flags(words.dropFirst(), of: .attachments, own: ["--to"], name: "attachments move")
         let place = flags.values["--to"].flatMap(Place.init)
-        let rest = known.compactMap { flag in flags.values[flag].map { "\(flag)=\($0)" } }
-        var mistakes = flags.mistakes
-        if place == nil { mistakes.append("--to must be s3 or postgres.") }
-        do throws(ConfigurationErrors) {
-            let settings = try Settings.load(
-                arguments: rest, environment: environment, for: .attachments, readFile: readFile)
-            if settings.s3Endpoint == nil {
-                mistakes.append("PARLEY_S3_ENDPOINT is not set: the command needs the nodes' PARLEY_S3_… settings.")
-            }
-            if let place, mistakes.isEmpty { return MoveRequest(to: place, settings: settings) }
-        } catch {
-            mistakes += error.mistakes
+        let mistakes = place == nil ? ["--to must be s3 or postgres."] : []
+        let settings = try Settings.read(flags, sources, mistakes: mistakes) { settings in
+            settings.s3Endpoint == nil
+                ? "PARLEY_S3_ENDPOINT is not set: the command needs the nodes' PARLEY_S3_… settings." : nil
         }
-        throw ConfigurationErrors(mistakes: mistakes)
+        guard let place else { throw ConfigurationErrors(mistakes: mistakes) }
+        return MoveRequest(to: place, settings: settings)
     }
 }

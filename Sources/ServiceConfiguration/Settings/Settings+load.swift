@@ -10,11 +10,23 @@ extension Settings {
     ///   - readFile: returns the text of the configuration file. Its error completes the sentence "cannot be read: ".
     package static func load(
         arguments: [String], environment: [String: String], for command: Command = .serve,
-        readFile: (String) throws -> String = ConfigurationFile.read
+        readFile: @escaping (String) throws -> String = ConfigurationFile.read
     ) throws(ConfigurationErrors) -> Settings {
-        let flags = Flags(arguments, of: Setting.all, for: command)
+        let flags = Flags(arguments, of: command)
+        return try read(flags, SettingsSources(environment: environment, readFile: readFile))
+    }
+
+    /// Loads the settings of a command and reports all mistakes together.
+    ///
+    /// - Parameters:
+    ///   - own: the mistakes in the command's own flags.
+    ///   - need: returns a sentence if the command cannot work with these settings.
+    static func read(
+        _ flags: Flags, _ sources: SettingsSources, mistakes own: [String] = [],
+        need: (Settings) -> String? = { _ in nil }
+    ) throws(ConfigurationErrors) -> Settings {
         var settings = Settings()
-        var mistakes = flags.mistakes
+        var mistakes: [String] = []
 
         /// Stores a valid value. Reports an invalid one under the name that the user wrote.
         func accept(_ text: String, for setting: Setting, from origin: String) {
@@ -27,7 +39,7 @@ extension Settings {
         for setting in Setting.all {
             if let text = flags.values[setting.flag] {
                 accept(text, for: setting, from: setting.flag)
-            } else if let text = environment[setting.variable], !text.isEmpty {
+            } else if let text = sources.environment[setting.variable], !text.isEmpty {
                 accept(text, for: setting, from: setting.variable)
             } else {
                 continue
@@ -36,7 +48,7 @@ extension Settings {
         }
 
         if let path = settings.configurationFile {
-            let file = Result { try readFile(path) }.map(ConfigurationFile.parse)
+            let file = Result { try sources.readFile(path) }.map(ConfigurationFile.parse)
             switch file {
             case .failure(let error):
                 mistakes.append("The configuration file \(path.quoted) cannot be read: \(error).")
@@ -54,9 +66,19 @@ extension Settings {
         }
 
         if mistakes.isEmpty { mistakes = Setting.contradictions(in: settings) }
+        if mistakes.isEmpty, let sentence = need(settings) { mistakes.append(sentence) }
+        mistakes = flags.mistakes + own + mistakes
         if !mistakes.isEmpty { throw ConfigurationErrors(mistakes: mistakes) }
         let known = Set(Setting.all.map(\.variable))
-        settings.unknownVariables = environment.keys.filter { $0.hasPrefix("PARLEY_") && !known.contains($0) }.sorted()
+        settings.unknownVariables = sources.environment.keys.filter { $0.hasPrefix("PARLEY_") && !known.contains($0) }
+            .sorted()
         return settings
     }
+}
+
+/// Where the values come from that the command line does not have.
+struct SettingsSources {
+    var environment: [String: String]
+    /// Returns the text of the configuration file. Its error completes the sentence "cannot be read: ".
+    var readFile: (String) throws -> String
 }
