@@ -65,7 +65,6 @@ extension Chat {
         case .search(let thread): await present(SearchScreen(in: thread))
         case .members(let thread): await present(MembersScreen(thread))
         case .people(let purpose): await present(PeopleScreen(purpose))
-        case .title(let kind): await present(TitleScreen(kind))
         case .outbox: await present(OutboxScreen())
         case .menu(let menu): await present(MenuScreen(menu))
         case .prompt(let prompt): await present(PromptScreen(prompt))
@@ -178,7 +177,7 @@ extension Chat {
                 let found = search.results.map { FoundMessage($0, titles: titles) }
                 chat.interface.update(id, as: SearchScreen.self) { screen in
                     screen.results = found
-                    screen.isSearching = search.state == .searching
+                    screen.lookup.isSearching = search.state == .searching
                     screen.isOffline = search.state.error != nil
                 }
                 chat.changed()
@@ -195,13 +194,13 @@ extension Chat {
                 guard !Task.isCancelled else { return }
                 let others = people.filter { [me = chat.interface.surroundings.me] in $0.id != me }
                 chat.interface.update(id, as: PeopleScreen.self) { screen in
-                    guard screen.text == text else { return }
+                    guard screen.lookup.text == text else { return }
                     screen.found = others
-                    screen.isSearching = false
+                    screen.lookup.isSearching = false
                 }
             } catch {
                 guard !Task.isCancelled else { return }
-                chat.interface.update(id, as: PeopleScreen.self) { $0.isSearching = false }
+                chat.interface.update(id, as: PeopleScreen.self) { $0.lookup.isSearching = false }
                 chat.interface.show(Notice(text: Self.words(error), isError: true))
             }
             chat.changed()

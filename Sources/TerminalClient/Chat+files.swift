@@ -16,6 +16,7 @@ extension Chat {
             guard let timeline = screen as? TimelineScreen else { return }
             let thread = client.thread(timeline.threadID)
             attempt { try await thread.react(text, to: message) }
+        case .group, .room: break  // `PromptScreen` asks for other actions.
         }
     }
 

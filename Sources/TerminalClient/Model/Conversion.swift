@@ -20,7 +20,7 @@ extension UnsentMessage {
         let state: State
         switch message.state {
         case .queued: state = .waiting
-        case .uploading(let part): state = .uploading(part)
+        case .uploading(let fraction): state = .uploading(fraction)
         case .sending: state = .sending
         case .pending: state = .pending
         case .failed(let error): state = .failed(Chat.words(error))

@@ -61,7 +61,6 @@ enum Destination: Hashable, Sendable {
     case search(ThreadID?)
     case members(ThreadID)
     case people(PeopleScreen.Purpose)
-    case title(TitleScreen.Kind)
     case outbox
     case menu(Menu)
     case prompt(Prompt)

@@ -58,7 +58,7 @@ struct OutboxScreen: Screen {
     private func state(_ state: UnsentMessage.State) -> (text: String, style: Style) {
         switch state {
         case .waiting: ("waiting", .dim)
-        case .uploading(let part): ("\(Int(part * 100)) %", .dim)
+        case .uploading(let fraction): ("\(Int(fraction * 100)) %", .dim)
         case .sending: ("sending", .dim)
         case .pending: ("waiting for review", .dim)
         case .failed(let reason): (PlainText.line(reason).cut(to: 40), .failure)

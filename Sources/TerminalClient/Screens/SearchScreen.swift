@@ -21,12 +21,9 @@ struct SearchScreen: Screen {
     /// A value of nil searches everywhere.
     let threadID: ThreadID?
     var results: [FoundMessage] = []
-    /// Whether the server may still answer.
-    var isSearching = false
+    var lookup = LookupField<MessageID>()
     /// Whether the server could not be asked, so only messages of this device were searched.
     var isOffline = false
-    private var field = TextField()
-    private var cursor = ListCursor<MessageID>()
     private var pageRows = 18
 
     init(in threadID: ThreadID?) { self.threadID = threadID }
@@ -34,23 +31,20 @@ struct SearchScreen: Screen {
     var title: String { threadID == nil ? "Search" : "Search in this conversation" }
     var acceptsText: Bool { true }
     var hints: [Hint] { [Hint("Enter", "open"), Hint("↑↓", "move"), Hint("Esc", "back")] }
-    var text: String { field.text.trimmingCharacters(in: .whitespaces) }
+    private var text: String { lookup.text }
 
     mutating func handle(_ key: Key, _: Surroundings) -> [Action] {
         let ids = results.map(\.id)
         switch key {
         case .escape: return [.close]
         case .enter:
-            guard let index = cursor.index(in: ids) else { return [] }
+            guard let index = lookup.cursor.index(in: ids) else { return [] }
             return [.open(results[index].message.threadID, at: results[index].id)]
         case .up, .down, .pageUp, .pageDown:
-            _ = cursor.handle(key, ids: ids, pageRows: pageRows)
+            _ = lookup.cursor.handle(key, ids: ids, pageRows: pageRows)
             return []
         default:
-            let before = text
-            guard field.handle(key), text != before else { return [] }
-            cursor = ListCursor()
-            isSearching = !text.isEmpty
+            guard lookup.handle(key) else { return [] }
             isOffline = false
             if text.isEmpty { results = [] }
             return [.search(text)]
@@ -58,23 +52,20 @@ struct SearchScreen: Screen {
     }
 
     mutating func draw(on canvas: inout Canvas, rows: Range<Int>, _ surroundings: Surroundings) -> [Action] {
-        let layout = field.layout(width: canvas.size.columns - 12)
-        canvas.write("Search:", column: 1, row: rows.lowerBound, style: .bold)
-        canvas.write(layout.lines[layout.row], column: 9, row: rows.lowerBound)
-        canvas.cursor = .init(column: 9 + layout.column, row: rows.lowerBound)
+        lookup.draw("Search:", on: &canvas, row: rows.lowerBound)
         let list = rows.dropFirst(2)
         guard !results.isEmpty else {
             let outcome =
                 isOffline ? "Nothing was found on this device. The server did not answer." : "Nothing was found."
-            let text = text.isEmpty ? "Type words to search for." : isSearching ? "Searching…" : outcome
+            let text = text.isEmpty ? "Type words to search for." : lookup.isSearching ? "Searching…" : outcome
             canvas.write(text, column: 2, row: list.lowerBound, style: .dim)
             return []
         }
         // Two lines for each result.
         pageRows = list.count / 2
         let ids = results.map(\.id)
-        let selected = cursor.index(in: ids)
-        for (offset, index) in cursor.visible(ids: ids, rows: pageRows).enumerated() {
+        let selected = lookup.cursor.index(in: ids)
+        for (offset, index) in lookup.cursor.visible(ids: ids, rows: pageRows).enumerated() {
             let row = list.lowerBound + 2 * offset
             draw(results[index], isSelected: index == selected, row: row, on: &canvas, surroundings)
         }

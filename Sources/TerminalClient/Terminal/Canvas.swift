@@ -31,8 +31,6 @@ struct Canvas: Hashable, Sendable {
         cells = Array(repeating: .blank, count: self.size.columns * self.size.rows)
     }
 
-    subscript(column: Int, row: Int) -> Cell { cells[row * size.columns + column] }
-
     func row(_ row: Int) -> ArraySlice<Cell> { cells[row * size.columns..<(row + 1) * size.columns] }
 
     /// Writes a text on one row and cuts it at the limit. Control characters are left out: only text that `PlainText`

@@ -22,7 +22,6 @@ struct StyledLine: Hashable, Sendable {
         return line
     }
 
-    var text: String { spans.map(\.text).joined() + (trailing.map { " " + $0.text } ?? "") }
     var width: Int { spans.reduce(0) { $0 + $1.text.displayWidth } }
 
     /// The text in the middle of a rule, as wide as the screen.

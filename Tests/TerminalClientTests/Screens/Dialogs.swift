@@ -68,7 +68,7 @@ struct Dialogs {
         var screen = SearchScreen(in: nil)
         #expect(screen.type("te").last == .search("te"))
         #expect(screen.lines()[2].contains("Searching…"))
-        screen.isSearching = false
+        screen.lookup.isSearching = false
         #expect(screen.lines()[2].contains("Nothing was found."))
         screen.isOffline = true
         #expect(screen.lines()[2].contains("The server did not answer."))
@@ -83,7 +83,7 @@ struct Dialogs {
 
     @Test("a group is created from a title and people, in the order in which they were chosen")
     func group() {
-        var title = TitleScreen(.group)
+        var title = PromptScreen(.group)
         _ = title.type("Tea")
         #expect(title.press(.enter) == [.show(.people(.group(title: "Tea")))])
         var people = PeopleScreen(.group(title: "Tea"))
@@ -98,8 +98,8 @@ struct Dialogs {
     @Test("a menu is chosen by its letter or by the cursor")
     func menu() {
         var screen = MenuScreen(.newConversation)
-        #expect(screen.press(.character("r")) == [.close, .show(.title(.room))])
-        #expect(screen.press(.down, .enter) == [.close, .show(.title(.group))])
+        #expect(screen.press(.character("r")) == [.close, .show(.prompt(.room))])
+        #expect(screen.press(.down, .enter) == [.close, .show(.prompt(.group))])
         #expect(screen.press(.escape) == [.close])
         var no = MenuScreen(.signOut)
         #expect(no.press(.character("n")) == [.close])

@@ -136,7 +136,7 @@ struct Frames {
     func sizes() {
         let screens: [any Screen] = [
             SignInScreen(server: "http://127.0.0.1:8080", message: "No."), HelpScreen(), SearchScreen(in: nil),
-            MembersScreen(thread), OutboxScreen(), PeopleScreen(.direct), TitleScreen(.group),
+            MembersScreen(thread), OutboxScreen(), PeopleScreen(.direct), PromptScreen(.group),
             MenuScreen(.thread(thread, conversation().thread, now: noon)), PromptScreen(.attach(thread)),
             timeline([entry(1, "Hello")]),
         ]

@@ -29,8 +29,8 @@ extension Menu {
         title: "New conversation",
         items: [
             Item("d", "Write to somebody", .show(.people(.direct))),
-            Item("g", "Create a group", .show(.title(.group))),
-            Item("r", "Join or create a room", .show(.title(.room))),
+            Item("g", "Create a group", .show(.prompt(.group))),
+            Item("r", "Join or create a room", .show(.prompt(.room))),
         ])
 
     /// What can be done with a conversation.

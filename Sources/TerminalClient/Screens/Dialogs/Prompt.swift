@@ -7,6 +7,8 @@ enum Prompt: Hashable, Sendable {
     case save(Attachment)
     case rename(ThreadID)
     case react(MessageID)
+    /// The title of a group or room that is to be made.
+    case group, room
 
     var question: String {
         switch self {
@@ -14,13 +16,15 @@ enum Prompt: Hashable, Sendable {
         case .save(let attachment): "Save \(PlainText.line(attachment.name)) as"
         case .rename: "New title"
         case .react: "Emoji"
+        case .group: "Title of the group"
+        case .room: "Title of the room. It is created if there is none"
         }
     }
 
     var asksForPath: Bool {
         switch self {
         case .attach, .save: true
-        case .rename, .react: false
+        case .rename, .react, .group, .room: false
         }
     }
 }
@@ -52,7 +56,12 @@ struct PromptScreen: Screen {
         case .escape: return [.close]
         case .enter:
             let text = field.text.trimmingCharacters(in: .whitespaces)
-            return text.isEmpty ? [] : [.close, .answer(prompt, text)]
+            guard !text.isEmpty else { return [] }
+            return switch prompt {
+            case .group: [.show(.people(.group(title: text)))]
+            case .room: [.joinRoom(title: text)]
+            default: [.close, .answer(prompt, text)]
+            }
         case .tab where prompt.asksForPath: return [.complete(path: field.text)]
         default:
             _ = field.handle(key)

@@ -117,7 +117,7 @@ struct EntryLayout: Sendable {
         let state: (text: String, style: Style) =
             switch unsent.state {
             case .waiting: ("waiting", .dim)
-            case .uploading(let part): ("\(Int((part * 100).rounded(.down))) %", .dim)
+            case .uploading(let fraction): ("\(Int((fraction * 100).rounded(.down))) %", .dim)
             case .sending: ("sending", .dim)
             case .pending: ("in review", .dim)
             case .failed: ("not sent", .failure)

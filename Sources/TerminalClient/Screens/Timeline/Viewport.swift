@@ -18,8 +18,6 @@ struct Viewport<ID: Hashable & Sendable>: Hashable, Sendable {
 
     var sticksToEnd: Bool { anchor == nil }
 
-    init() {}
-
     mutating func showEnd() { anchor = nil }
 
     /// The index of the last visible entry, and how many of its lines are below; nil for an empty list.
