@@ -171,8 +171,8 @@ extension SystemTests {
                 Array(repeating: node.address, count: 3))
             func curl(_ path: String, _ more: [String] = []) async throws -> String {
                 let program = try await TestProcess.start(
-                    ["/usr/bin/curl", "--disable", "--silent", "--include", "--cacert", certificates.path + "/site.crt"]
-                        + more + ["https://127.0.0.1:\(nginx.address.port)\(path)"])
+                    ["/usr/bin/curl", "--disable", "-s", "-i", "--cacert", certificates.path + "/site.crt"] + more
+                        + ["https://127.0.0.1:\(nginx.address.port)\(path)"])
                 _ = try await program.waitForExit(within: .seconds(65))
                 return String(decoding: program.output, as: UTF8.self)
             }
