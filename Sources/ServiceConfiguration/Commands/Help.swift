@@ -146,7 +146,7 @@ package enum Help {
 
             --dry-run           Check the archive and print the report, and import nothing.
             --from SYSTEM       FILE is an export of slack, mattermost, zulip, rocketchat or matrix: a
-                                directory, a packed one, or a file (docs/importing.md). What is not
+                                directory, a packed one, or a file (docs/import-export.md). What is not
                                 carried over is listed on standard error and in the report.
             --namespace NAME    Makes the ids of this import differ from other workspaces'. Always the same one.
             --room-suffix TEXT  Appended to the title of each imported room, if titles are taken here.

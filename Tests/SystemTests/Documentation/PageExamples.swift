@@ -11,6 +11,8 @@ extension SystemTests {
         /// its output.
         struct Page: Sendable, CustomTestStringConvertible {
             let path: String
+            /// The part of the page whose examples these are: its blocks are marked `run part` and `prints part`.
+            var part: String?
             /// How many blocks the page has to run, so that none is lost by a wrong marker.
             let exampleCount: Int
             /// The variable with the process that the examples leave running.
@@ -20,7 +22,7 @@ extension SystemTests {
             /// The node's settings beside those of all pages; nil: the page uses the node that all pages share.
             var settings: (@Sendable () throws -> [String: String])?
 
-            var testDescription: String { path }
+            var testDescription: String { [path, part].compactMap(\.self).joined(separator: ", ") }
         }
 
         private static let adminToken = "admin-of-the-pages"
@@ -28,12 +30,13 @@ extension SystemTests {
         static let pages = [
             Page(path: "docs/client-guide.md", exampleCount: 13),
             Page(path: "docs/changes.md", exampleCount: 1),
-            Page(path: "docs/bots-and-hooks.md", exampleCount: 5),
+            Page(path: "docs/bots.md", exampleCount: 5),
             Page(path: "docs/legal-hold.md", exampleCount: 4),
             Page(path: "docs/moderation.md", exampleCount: 3),
             Page(path: "docs/webhooks.md", exampleCount: 4, background: "endpoint", needsVerifier: true),
-            Page(path: "docs/commands.md", exampleCount: 4, background: "endpoint", needsVerifier: true),
-            Page(path: "docs/policy.md", exampleCount: 3, background: "policy") {
+            Page(
+                path: "docs/bots.md", part: "commands", exampleCount: 4, background: "endpoint", needsVerifier: true),
+            Page(path: "docs/moderation.md", part: "policy", exampleCount: 3, background: "policy") {
                 let port = try Sockets.freePort()
                 return [
                     "PARLEY_POLICY_URL": "http://127.0.0.1:\(port)/", "POLICY_PORT": "\(port)",
@@ -59,10 +62,11 @@ extension SystemTests {
         /// The examples of a page in their order: the commands, and the output of each.
         private func examples(of page: Page) throws -> [(script: String, output: String)] {
             var examples: [(script: String, output: String)] = []
+            let part = page.part.map { " " + $0 } ?? ""
             for block in try Document(page.path).markedBlocks {
                 switch block.marker {
-                case "run": examples.append((block.code, ""))
-                case "prints": examples[examples.count - 1].output += block.code
+                case "run" + part: examples.append((block.code, ""))
+                case "prints" + part: examples[examples.count - 1].output += block.code
                 default: break
                 }
             }

@@ -32,12 +32,14 @@ package struct Document: Sendable {
     package var prose: String { text.replacing(/(?m)^```(?s).*?^```$/, with: "") }
 
     /// The anchors that links may name after `#`, as GitHub derives them from the headings. Headings of one file differ.
-    package var anchors: Set<String> {
-        Set(
-            prose.matches(of: /(?m)^#+ (.+)$/).map { heading -> String in
-                let kept = heading.1.lowercased().filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }
-                return kept.replacing(" ", with: "-")
-            })
+    package var anchors: Set<String> { Set(prose.matches(of: /(?m)^#+ (.+)$/).map { Self.anchor($0.1) }) }
+
+    /// The anchors of the sections, in their order.
+    package var sections: [String] { prose.matches(of: /(?m)^## (.+)$/).map { Self.anchor($0.1) } }
+
+    private static func anchor(_ heading: Substring) -> String {
+        let kept = heading.lowercased().filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }
+        return kept.replacing(" ", with: "-")
     }
 
     /// The targets of all links.

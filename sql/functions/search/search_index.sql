@@ -5,7 +5,7 @@
 -- a message only tries that lock (search_is_free). If the thread is free, the change keeps passes away until its
 -- commit, and updates the index itself. If a pass has locked the thread, the change adds a row to `search_stale`
 -- instead, because the pass may be inserting the old words at this moment. Search reads such messages by their text,
--- and the next pass deletes the row. docs/search.md shows why no old word stays.
+-- and the next pass deletes the row. docs/internals.md shows why no old word stays.
 
 -- Indexes the next part of what is missing: first what changes left (`search_stale`), then at most `p_limit` events of
 -- the log or, when there are none, `p_limit` messages of the backlog. It ends after the message that brings it to
