@@ -36,7 +36,7 @@ extension TailMetrics {
             ([("cause", "poll")], asked), ([("cause", "own")], own),
         ]
         text.gauge("parley_log_position", "The log position this node has read to.", Int(head.position.value))
-        text.gauge("parley_log_epoch", "The epoch of that position.", Int(head.epoch))
+        text.gauge("parley_log_epoch", "The epoch of the log that this node has read to.", Int(head.epoch))
         text.counter(
             "parley_log_events_total",
             "Events delivered by this node's tail, by what made it read. `turn`: a read between this node's own writes; "

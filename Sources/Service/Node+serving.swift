@@ -12,7 +12,7 @@ extension Node {
     package static func serve(_ settings: Settings) async throws {
         let logger = Logger(label: "parley")
         logger.info("settings", metadata: settings.effectiveMetadata)
-        for name in settings.unknownVariables { logger.warning("\(name) is not a setting of this version") }
+        for name in settings.unknownVariables { logger.warning("unknown setting \(name) is ignored") }
         FileLimit.raise(logger: logger)
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         try await Database.open(settings, logger: logger) { database in

@@ -90,7 +90,7 @@ extension Problem {
         case .tooLarge: .bodyTooLarge
         case .stopping: .stopping
         case .clientGone, .malformed, .displaced, .answered:
-            Problem(.malformedRequest, "The archive broke off. Nothing of it was imported.")
+            Problem(.malformedRequest, "The archive ended early. Nothing of it was imported. Send it again.")
         }
     }
 }

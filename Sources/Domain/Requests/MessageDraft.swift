@@ -83,7 +83,8 @@ extension MessageType: TextField {
                 name.utf8.allSatisfy(Self.isNameByte)
             else {
                 throw Invalid(
-                    "Must be message, location, encrypted, or x- and 1 to \(Self.customByteCountMax) of a–z 0–9 . _ -.")
+                    "Must be message, location, encrypted, or x- followed by 1 to \(Self.customByteCountMax) letters "
+                        + "(a–z), digits, dots, underscores or hyphens.")
             }
             self = .custom(String(name))
         }

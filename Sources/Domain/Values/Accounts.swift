@@ -11,7 +11,8 @@ package struct Username: Hashable, Sendable, TextField {
             bytes.allSatisfy({ $0.isAlphanumeric || $0 == 0x2e || $0 == 0x5f || $0 == 0x2d })
         else {
             throw Invalid(
-                "Must be 1 to \(Self.characterCountMax) of A–Z a–z 0–9 . _ -, beginning with a letter or digit.")
+                "Must be 1 to \(Self.characterCountMax) letters (A–Z, a–z), digits, dots, underscores or hyphens, "
+                    + "beginning with a letter or digit.")
         }
         self.text = text
     }

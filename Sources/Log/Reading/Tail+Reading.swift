@@ -116,7 +116,7 @@ extension Tail {
             let isLost = place.state == .lost
             logger.error(
                 isLost
-                    ? "the log has lost its tail; dropping all caches"
+                    ? "the database lost events that this node had read; dropping all caches"
                     : "the log was trimmed past what this node has read; dropping all caches",
                 metadata: metadata)
             sessions.restart(at: place.now.position)

@@ -69,7 +69,7 @@ final class AlertMetrics: Sendable {
             "parley_push_queue_seconds", "How long the oldest due alert has been waiting, on any node.",
             each { Double($0.queueMs.load(ordering: .relaxed)) / 1_000 })
         text.histogram(
-            "parley_push_delay_seconds", "Time from a message's commit to the push service's accepting its alert.",
+            "parley_push_delay_seconds", "Time from a message's commit until the push service accepted its alert.",
             each([], \.delays.values).map { (labels: $0.labels, values: $0.value) })
     }
 }

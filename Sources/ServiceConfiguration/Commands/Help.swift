@@ -96,8 +96,8 @@ package enum Help {
         DATABASE_URL is a libpq URL or keywords of the other program's database. The command makes the schema
         parley with parley.send, parley.ensure_direct, parley.add_member and their tables, and the role
         parley_sender, which may call these functions and nothing else. The user of the URL needs the right to
-        create schemas in the database, and CREATEROLE. The command can be run again, for example after an
-        upgrade of Parley.
+        create schemas in the database, and CREATEROLE if the server has no role parley_sender yet. The command
+        can be run again, for example after an upgrade of Parley.
 
         Then grant parley_sender to the users who may send, and add the connection to PARLEY_OUTBOX_URLS of
         all nodes: they append what the program sends.

@@ -7,10 +7,10 @@ extension SettingGroup {
         [
             Setting(
                 "attachment_bytes_max", \.limits.attachmentByteCountMax, .integer(1...5_368_709_120), "BYTES",
-                "maximum size of an attachment"),
+                "maximum size of an attachment, in bytes (52428800 is 50 MiB)"),
             Setting(
                 "attachment_quota_bytes", \.limits.attachmentQuotaByteCount, .integer(1...1_125_899_906_842_624),
-                "BYTES", "maximum stored bytes of the attachments of an account"),
+                "BYTES", "maximum stored bytes of the attachments of an account (1073741824 is 1 GiB)"),
             Setting(
                 "unused_attachments_max", \.limits.unusedAttachmentCountMax, .integer(1...1_000_000), "COUNT",
                 "maximum attachments of an account that no message and no picture uses, unfinished uploads included"),

@@ -56,11 +56,12 @@ extension SettingGroup {
                 "in threads that keep messages until delivery: wait this many days for a device that is not used"),
             Setting(
                 "retention_max", \.limits.retentionMaxS, .integer(0...315_360_000), "SECONDS",
-                "the longest time for which a thread may keep messages; older messages are withdrawn, also those from "
-                    + "before the setting; 0: no limit"),
+                "longest time for which a thread may keep messages, in seconds (31536000 is a year); older messages "
+                    + "are deleted, earlier ones too; 0: no limit"),
             Setting(
                 "retention_default", \.limits.retentionDefaultS, .integer(0...315_360_000), "SECONDS",
-                "how long a new thread keeps messages whose creator sets nothing; 0: as long as allowed"),
+                "time for which a new thread keeps messages, in seconds, if its creator sets none; 0: as long as "
+                    + "allowed"),
         ])
 
     static let search = SettingGroup(

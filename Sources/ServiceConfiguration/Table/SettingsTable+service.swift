@@ -36,12 +36,12 @@ extension SettingGroup {
                 "maximum open client connections; a new one closes the longest idle one, or gets 503 if none is idle"),
             Setting(
                 "address_connections_percent", \.addressConnectionsPercent, .integer(1...100), "PERCENT",
-                "maximum share of the connections for one client address while seven eighths of all are in use; "
-                    + "trusted proxies are exempt; 100: no such limit"),
+                "percentage of all connections that one client address may hold while 7/8 of all are in use; trusted "
+                    + "proxies are exempt; 100: no such limit"),
             Setting(
                 "incoming_bytes_max", \.incomingByteCountMax, .integer(4_194_304...1_099_511_627_776), "BYTES",
-                "maximum memory for the bodies of all requests in progress; above it the largest incomplete requests "
-                    + "get 503"),
+                "maximum memory for the bodies of all requests in progress, in bytes (268435456 is 256 MiB); above it "
+                    + "the largest incomplete requests get 503"),
             Setting(
                 "drain_seconds", \.drainSeconds, .integer(0...8), "SECONDS",
                 "time over which a stopping node spreads the answers to its waiting polls"),

@@ -114,7 +114,7 @@ begin
         return;
     end if;
     if v_count >= v_max then
-        perform refuse(422, 'invalid', 'The thread is full.', 'members');
+        perform refuse(422, 'invalid', format('The thread has as many members as allowed (%s).', v_max), 'members');
     end if;
 end $$;
 

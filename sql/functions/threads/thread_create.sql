@@ -24,10 +24,13 @@ declare
     v_strangers uuid[] := '{}';
     v_invited uuid[] := case when p_invite then p_members else '{}' end;
     v_joined uuid[];
+    v_unknown uuid;
     v_body text;
 begin
-    if exists (select from unnest(p_members) n (id) where not exists (select from users u where u.id = n.id and u.erased_at is null)) then
-        perform refuse(422, 'invalid', 'There is no such user.', 'members');
+    select n.id into v_unknown from unnest(p_members) n (id)
+    where not exists (select from users u where u.id = n.id and u.erased_at is null) limit 1;
+    if found then
+        perform refuse(422, 'invalid', format('There is no user %s.', v_unknown), 'members');
     end if;
     if p_kind = 'direct' and direct_lock(p_creator, p_members[1]) is not null then
         perform block_check(p_creator, p_members);
