@@ -54,6 +54,18 @@ struct Prose {
         #expect(pages.filter { $0 != "README.md" && !listed.contains($0) } == [])
     }
 
+    @Test("has an index of questions, each with a link to a section")
+    func questions() throws {
+        let rows = try Document("docs/README.md").prose.matches(of: /(?m)^\| (.+\?) \| (.+) \|$/)
+        #expect(rows.count >= 40)
+        for row in rows {
+            // A test of links checks that the sections exist.
+            let links = row.2.matches(of: /\]\(([^)\s]+)\)/).map(\.1)
+            #expect(!links.isEmpty && links.allSatisfy { $0.contains("#") }, "\(row.1)")
+        }
+        #expect(Set(rows.map(\.1)).count == rows.count)
+    }
+
     /// Words that the reader would stumble over, and what to write instead.
     private static let words: [(pattern: String, instead: String)] = [
         (#"\b(goes|went|going) on\b"#, "continues"), (#"\bis away\b"#, "is unreachable"),
