@@ -31,8 +31,8 @@ struct DocumentedLogLines {
             let calls = /\b(?:logger|log)\.(?:warning|error|critical)\(((?:(?!metadata:|reason:|\n\s*\n).)*)/
                 .dotMatchesNewlines()
             for call in text.matches(of: calls) {
-                // The message is before the first line that closes the call.
-                let message = call.1.prefix(while: { $0 != ";" }).split(separator: /\)\n/).first ?? call.1
+                // The message is before the end of the call: of its line, or of the statement. A message may have a ";".
+                let message = call.1.split(separator: /\)(?:\n|; )/).first ?? call.1
                 for part in fixedParts(message) {
                     count += 1
                     #expect(list.contains(part), "\(path): \(part)")
