@@ -81,7 +81,8 @@ struct Prose {
     private static let words: [(pattern: String, instead: String)] = [
         (#"\b(goes|went|going) on\b"#, "continues"), (#"\bis away\b"#, "is unreachable"),
         (#"\bwhat became of\b"#, "the outcome of"), (#"\banew\b"#, "again"), (#"\bfor good\b"#, "for ever"),
-        (#"\bbelieves?\b"#, "honours, uses"), (#"\bhears?\b"#, "receives"), (#"\btells? (the|a) (server|client)"#, "reports"),
+        (#"\bbelieves?\b"#, "honours, uses"), (#"\bhears?\b"#, "receives"),
+        (#"\btells? (the|a) (server|client)"#, "reports"),
         (#"\bbefore the version that\b"#, "nothing"), (#"\bso many\b"#, "a number"),
         (#"(^|[.!?] )Who(ever)? "#, "the subject: the client, the caller"),
     ]
