@@ -34,7 +34,7 @@ extension MatrixExport {
         message.editedAt = edit?.time
         message.mentions = (content["m.mentions"]?.list("user_ids") ?? []).compactMap(\.string).map(builder.ids.user)
         message.files = file(of: content, id, folder: room.file).map { [$0] } ?? []
-        message.replyTo = replyTarget(relation, in: room, place)
+        message.replyTo = builder.replyTarget(MatrixRoom.parent(relation), among: room.parents, place)
         message.reactions = reactions(room.reactions.removeValue(forKey: id) ?? [], place)
         let written = try builder.add(message, to: thread, place: place)
         if let written, room.parents[id] != nil { room.parents[id] = written }
@@ -54,13 +54,6 @@ extension MatrixExport {
             return nil
         }
         return content
-    }
-
-    private func replyTarget(_ relation: JSONValue, in room: MatrixRoom, _ place: String) -> MessageID? {
-        guard let parent = MatrixRoom.parent(relation) else { return nil }
-        if let id = room.parents[parent] ?? nil { return id }
-        builder.report.change("replies to messages that are not carried over: no replies any more", place)
-        return nil
     }
 
     private func reactions(_ reactions: [MatrixRoom.Reaction], _ place: String) -> [SourceReaction] {

@@ -6,7 +6,6 @@ import Domain
 final class MatrixExport {
     let folder: ExportFolder
     let builder: ArchiveBuilder
-    private var exporters: Set<String> = []
 
     init(_ folder: ExportFolder, _ builder: ArchiveBuilder) {
         self.folder = folder

@@ -40,9 +40,7 @@ extension MattermostExport {
         let parent = try add(post, channel: channel, thread, replyTo: nil, reply: "", place: place)
         for (index, reply) in post.list("replies").enumerated() {
             let replyPlace = "\(place), replies[\(index)]"
-            if parent == nil {
-                builder.report.change("replies to messages that are not carried over: no replies any more", replyPlace)
-            }
+            if parent == nil { builder.reportLostReply(replyPlace) }
             try add(reply, channel: channel, thread, replyTo: parent, reply: "/reply", place: replyPlace)
         }
     }

@@ -38,19 +38,12 @@ final class MattermostExport {
     }
 
     private func forEachLine(_ file: String, _ body: (String, JSONValue, String) throws -> Void) throws {
-        let lines = try LineReader(try folder.required(file))
-        var wasRepaired = false
-        while let line = try lines.next() {
-            guard line.contains(where: { $0 > 0x20 }) else { continue }
-            let place = "line \(lines.number)"
-            let value = try JSONSource.read(Array(line), file: file, place: place, wasRepaired: &wasRepaired)
+        try builder.readLines(file) { value, place in
             guard let type = value.text("type") else {
-                throw ConversionError(
-                    file: file, place: place, "the line has no type, so it is no line of a bulk export")
+                throw ConversionError("\(place): the line has no type, so it is no line of a bulk export")
             }
-            try body(type, type == "version" ? value : value[type] ?? .null, "\(file), \(place)")
+            try body(type, type == "version" ? value : value[type] ?? .null, place)
         }
-        if wasRepaired { builder.noteRepair(file) }
     }
 
     /// Finds the channels, their members, and the earliest time.

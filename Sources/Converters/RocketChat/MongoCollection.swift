@@ -27,27 +27,13 @@ struct MongoCollection {
         } else if try Self.isArray(path) {
             try builder.read(file) { try body($0.value, "\(file), \($0.place)") }
         } else {
-            try forEachLine(path, builder, body)
+            try builder.readLines(file, body)
         }
     }
 
     /// mongoexport --jsonArray.
     private static func isArray(_ path: String) throws -> Bool {
         try ByteReader(path).next(64)?.first { $0 > 0x20 } == UInt8(ascii: "[")
-    }
-
-    private func forEachLine(
-        _ path: String, _ builder: ArchiveBuilder, _ body: (JSONValue, String) throws -> Void
-    ) throws {
-        let lines = try LineReader(path)
-        var wasRepaired = false
-        while let line = try lines.next() {
-            guard line.contains(where: { $0 > 0x20 }) else { continue }
-            let place = "line \(lines.number)"
-            let value = try JSONSource.read(Array(line), file: file, place: place, wasRepaired: &wasRepaired)
-            try body(value, "\(file), \(place)")
-        }
-        if wasRepaired { builder.noteRepair(file) }
     }
 
     private func forEachBSON(_ path: String, _ body: (JSONValue, String) throws -> Void) throws {

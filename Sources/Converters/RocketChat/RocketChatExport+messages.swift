@@ -26,7 +26,8 @@ extension RocketChatExport {
         converted.mentions = mentions(in: message)
         converted.reactions = try reactions(of: message, place)
         converted.files = files(of: message)
-        converted.replyTo = replyTarget(of: message, place)
+        // The message that starts the thread. Both programs write messages in the order in which they were stored.
+        converted.replyTo = builder.replyTarget(message.text("tmid"), among: parents, place)
         let written = try builder.add(converted, to: thread, place: place)
         if let written, parents[id] != nil { parents[id] = written }
     }
@@ -66,14 +67,6 @@ extension RocketChatExport {
             return parts.compactMap { $0 } + fields
         }
         return ([message.text("msg")].compactMap { $0 } + attachments).joined(separator: "\n")
-    }
-
-    /// The message that starts the thread. Both programs write messages in the order in which they were stored.
-    private func replyTarget(of message: JSONValue, _ place: String) -> MessageID? {
-        guard let parent = message.text("tmid") else { return nil }
-        if let id = parents[parent] ?? nil { return id }
-        builder.report.change("replies to messages that are not carried over: no replies any more", place)
-        return nil
     }
 
     private func mentions(in message: JSONValue) -> [UserID] {

@@ -52,7 +52,7 @@ extension SlackExport {
         guard let parent = message.text("thread_ts"), parent != ts else { return nil }
         let id = builder.ids.message("\(conversation.id)/\(parent)")
         if conversation.carried.contains(id) { return id }
-        builder.report.change("replies to messages that are not carried over: no replies any more", place)
+        builder.reportLostReply(place)
         return nil
     }
 

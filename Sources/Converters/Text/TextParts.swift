@@ -37,16 +37,3 @@ extension Substring {
         return self[..<unicodeScalars.index(startIndex, offsetBy: byteCountMax / 4)]
     }
 }
-
-extension String {
-    /// The longest beginning, in whole code points, that has no more bytes of UTF-8.
-    func prefix(byteCountMax: Int) -> String {
-        guard utf8.count > byteCountMax else { return self }
-        var byteCount = 0
-        let scalars = unicodeScalars.prefix { scalar in
-            byteCount += UTF8.width(scalar)
-            return byteCount <= byteCountMax
-        }
-        return String(scalars)
-    }
-}

@@ -40,14 +40,15 @@ extension ArchiveBuilder {
         _ message: SourceMessage, _ text: String, _ files: [AttachmentID], in thread: ThreadID, place: String
     ) throws {
         let texts = TextParts.split(text, byteCountMax: limits.textByteCountMax)
-        let lots = stride(from: 0, to: files.count, by: AttachmentSizes.messageCountMax).map {
+        let fileGroups = stride(from: 0, to: files.count, by: AttachmentSizes.messageCountMax).map {
             Array(files[$0..<min($0 + AttachmentSizes.messageCountMax, files.count)])
         }
-        let count = max(texts.count, lots.count, 1)
+        let count = max(texts.count, fileGroups.count, 1)
         if count > 1 { report.change("messages that are too long, in several parts", "\(place): \(count) parts") }
         for index in 0..<count {
             let payload = payload(
-                index < texts.count ? texts[index] : "", index < lots.count ? lots[index] : [], message.extra)
+                index < texts.count ? texts[index] : "", index < fileGroups.count ? fileGroups[index] : [],
+                message.extra)
             try write(message, part: index, payload, mentions(of: message, in: thread, place), in: thread)
         }
     }

@@ -55,10 +55,35 @@ final class ArchiveBuilder {
         if items.wasRepaired { noteRepair(file) }
     }
 
+    /// Passes on the lines of a file of the export that has a JSON document a line, each with its place.
+    func readLines(_ file: String, _ body: (JSONValue, String) throws -> Void) throws {
+        let lines = try LineReader(try folder.required(file))
+        var wasRepaired = false
+        while let line = try lines.next() {
+            guard line.contains(where: { $0 > 0x20 }) else { continue }
+            let place = "line \(lines.number)"
+            let value = try JSONSource.read(Array(line), file: file, place: place, wasRepaired: &wasRepaired)
+            try body(value, "\(file), \(place)")
+        }
+        if wasRepaired { noteRepair(file) }
+    }
+
     /// Once a file, however often it is read.
-    func noteRepair(_ file: String) {
+    private func noteRepair(_ file: String) {
         guard repairedFiles.insert(file).inserted else { return }
         report.change("characters that cannot be stored, replaced by U+FFFD (files)", file)
+    }
+
+    /// Returns the message to which one replies. A reply to a message that was not written is reported.
+    func replyTarget(_ parent: String?, among written: [String: MessageID?], _ place: String) -> MessageID? {
+        guard let parent else { return nil }
+        let id = written[parent] ?? nil
+        if id == nil { reportLostReply(place) }
+        return id
+    }
+
+    func reportLostReply(_ place: String) {
+        report.change("replies to messages that are not carried over: no replies any more", place)
     }
 }
 

@@ -33,7 +33,7 @@ package struct RoomKey: Hashable, Sendable {
 
 extension String {
     /// The longest beginning, in whole scalars, that has no more bytes of UTF-8.
-    fileprivate func prefix(byteCountMax: Int) -> String {
+    package func prefix(byteCountMax: Int) -> String {
         guard utf8.count > byteCountMax else { return self }
         var byteCount = 0
         let scalars = unicodeScalars.prefix { scalar in
