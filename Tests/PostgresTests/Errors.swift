@@ -10,7 +10,7 @@ struct Errors {
     func redaction() {
         let error = ServerError(
             sqlState: "23505", message: "duplicate key value 'secret'", detail: "Key (x)=(secret)", hint: "secret",
-            constraint: "users_name_key")
+            constraint: "users_name_key", position: nil)
         var dumped = ""
         dump(PostgresError.server(error), to: &dumped)
         for text in ["\(error)", String(reflecting: error), "\(PostgresError.server(error))", "\([error])", dumped] {

@@ -36,8 +36,7 @@ struct Queries {
                 for number in 0..<50 as Range<Int32> {
                     group.addTask {
                         do {
-                            let rows = try await client.query(insert, [.int4(number % 45)])
-                            #expect(rows.affectedRowCount == 1)
+                            _ = try await client.query(insert, [.int4(number % 45)])
                             return 0
                         } catch PostgresError.server(let error) {
                             let isCheck = error.sqlState == "23514" && error.constraint == "numbers_number_check"

@@ -1,9 +1,10 @@
 // Every kind of parameter there and back through a real server, and values that are refused.
 
 import FoundationEssentials
-import Postgres
 import TestSupport
 import Testing
+
+@testable import Postgres
 
 @Suite("A value", .timeLimit(.minutes(1)))
 struct RoundTrips {
@@ -53,20 +54,23 @@ struct RoundTrips {
     func arrays() async throws {
         try await withClient(connections: 1) { client async throws in
             let ids = [UUID(), nil, UUID()]
-            #expect(try await roundTrip(client, "uuid[]", .uuids(ids)).uuidsOrNulls(0) == ids)
+            #expect(try await roundTrip(client, "uuid[]", .uuids(ids)).arrayOrNulls(0) == ids)
             #expect(try await roundTrip(client, "uuid[]", .uuids([])).uuids(0) == [])
-            #expect(try await roundTrip(client, "text[]", .texts(["a", nil, ""])).textsOrNulls(0) == ["a", nil, ""])
-            #expect(try await roundTrip(client, "int8[]", .int8s([1, nil])).int8sOrNulls(0) == [1, nil])
+            #expect(
+                try await roundTrip(client, "text[]", .texts(["a", nil, ""])).arrayOrNulls(0) == ["a", nil, ""]
+                    as [String?])
+            #expect(try await roundTrip(client, "int8[]", .int8s([1, nil])).arrayOrNulls(0) == [1, nil] as [Int64?])
             #expect(try await roundTrip(client, "int4[]", .int4s([.min, .max])).int4s(0) == [.min, .max])
-            #expect(try await roundTrip(client, "int2[]", .int2s([3, nil])).int2sOrNulls(0) == [3, nil])
-            #expect(
-                try await roundTrip(client, "bool[]", .bools([true, nil, false])).boolsOrNulls(0) == [true, nil, false])
+            #expect(try await roundTrip(client, "int2[]", .int2s([3, nil])).arrayOrNulls(0) == [3, nil] as [Int16?])
+            let bools = [true, nil, false]
+            #expect(try await roundTrip(client, "bool[]", .bools(bools)).arrayOrNulls(0) == bools)
             let bytes: [[UInt8]?] = [[0, 255], [], nil]
-            #expect(try await roundTrip(client, "bytea[]", .bytesArray(bytes)).bytesArrayOrNulls(0) == bytes)
+            #expect(try await roundTrip(client, "bytea[]", .bytesArray(bytes)).arrayOrNulls(0) == bytes)
             let jsons: [[UInt8]?] = [Array("{}".utf8), nil]
-            #expect(try await roundTrip(client, "json[]", .jsons(jsons)).bytesArrayOrNulls(0) == jsons)
-            #expect(
-                try await roundTrip(client, "timestamptz[]", .timestamps([5, nil])).timestampsOrNulls(0) == [5, nil])
+            #expect(try await roundTrip(client, "json[]", .jsons(jsons)).arrayOrNulls(0) == jsons)
+            let times: [BinaryTimestamp?] = try await roundTrip(client, "timestamptz[]", .timestamps([5, nil]))
+                .arrayOrNulls(0)
+            #expect(times.map { $0?.microsSince1970 } == [5, nil])
         }
     }
 
@@ -74,13 +78,10 @@ struct RoundTrips {
     func nulls() async throws {
         try await withClient(connections: 1) { client in
             #expect(try await roundTrip(client, "bool", .null).boolOrNull(0) == nil)
-            #expect(try await roundTrip(client, "int2", .null).int2OrNull(0) == nil)
-            #expect(try await roundTrip(client, "int4", .null).int4OrNull(0) == nil)
             #expect(try await roundTrip(client, "int8", .null).int8OrNull(0) == nil)
             #expect(try await roundTrip(client, "text", .null).textOrNull(0) == nil)
             #expect(try await roundTrip(client, "bytea", .null).bytesOrNull(0) == nil)
             #expect(try await roundTrip(client, "uuid", .null).uuidOrNull(0) == nil)
-            #expect(try await roundTrip(client, "timestamptz", .null).timestampOrNull(0) == nil)
             let row = try await roundTrip(client, "int4", .null)
             #expect(row.isNull(0))
             #expect(throws: PostgresError.decoding("column 0 is NULL")) { try row.int4(0) }
@@ -133,6 +134,5 @@ struct RoundTrips {
         var kept: Rows?
         try await withClient { client in kept = try await client.run("select generate_series(1, 3)") }
         #expect(try kept?.map { try $0.int4(0) } == [1, 2, 3])
-        #expect(kept?.affectedRowCount == 3)
     }
 }

@@ -45,18 +45,6 @@ package struct ServerError: Error, Equatable, Sendable {
     package let constraint: String?
     /// The position in the statement's text, in characters from 1, if the server reports it.
     package let position: Int?
-
-    package init(
-        sqlState: String, message: String = "", detail: String? = nil, hint: String? = nil, constraint: String? = nil,
-        position: Int? = nil
-    ) {
-        self.sqlState = sqlState
-        self.message = message
-        self.detail = detail
-        self.hint = hint
-        self.constraint = constraint
-        self.position = position
-    }
 }
 
 extension ServerError {

@@ -34,39 +34,16 @@ package struct Row: Sendable {
     package func timestamp(_ column: Int) throws -> Int64 { try required(column, BinaryTimestamp.self).microsSince1970 }
 
     package func boolOrNull(_ column: Int) throws -> Bool? { try optional(column, Bool.self) }
-    package func int2OrNull(_ column: Int) throws -> Int16? { try optional(column, Int16.self) }
-    package func int4OrNull(_ column: Int) throws -> Int32? { try optional(column, Int32.self) }
     package func int8OrNull(_ column: Int) throws -> Int64? { try optional(column, Int64.self) }
     package func uuidOrNull(_ column: Int) throws -> UUID? { try optional(column, UUID.self) }
     package func textOrNull(_ column: Int) throws -> String? { try optional(column, String.self) }
     package func bytesOrNull(_ column: Int) throws -> [UInt8]? { try optional(column, [UInt8].self) }
-    package func timestampOrNull(_ column: Int) throws -> Int64? {
-        try optional(column, BinaryTimestamp.self)?.microsSince1970
-    }
 
-    /// Arrays of one dimension. A NULL inside is an error, as is a NULL array, except where the name says `OrNull`.
-    package func bools(_ column: Int) throws -> [Bool] { try array(column) }
-    package func int2s(_ column: Int) throws -> [Int16] { try array(column) }
+    /// Arrays of one dimension. A NULL inside is an error, as is a NULL array.
     package func int4s(_ column: Int) throws -> [Int32] { try array(column) }
     package func int8s(_ column: Int) throws -> [Int64] { try array(column) }
     package func uuids(_ column: Int) throws -> [UUID] { try array(column) }
     package func texts(_ column: Int) throws -> [String] { try array(column) }
-    package func bytesArray(_ column: Int) throws -> [[UInt8]] { try array(column) }
-    package func timestamps(_ column: Int) throws -> [Int64] {
-        try (array(column) as [BinaryTimestamp]).map(\.microsSince1970)
-    }
-
-    /// The same with NULLs inside.
-    package func boolsOrNulls(_ column: Int) throws -> [Bool?] { try arrayOrNulls(column) }
-    package func int2sOrNulls(_ column: Int) throws -> [Int16?] { try arrayOrNulls(column) }
-    package func int4sOrNulls(_ column: Int) throws -> [Int32?] { try arrayOrNulls(column) }
-    package func int8sOrNulls(_ column: Int) throws -> [Int64?] { try arrayOrNulls(column) }
-    package func uuidsOrNulls(_ column: Int) throws -> [UUID?] { try arrayOrNulls(column) }
-    package func textsOrNulls(_ column: Int) throws -> [String?] { try arrayOrNulls(column) }
-    package func bytesArrayOrNulls(_ column: Int) throws -> [[UInt8]?] { try arrayOrNulls(column) }
-    package func timestampsOrNulls(_ column: Int) throws -> [Int64?] {
-        try (arrayOrNulls(column) as [BinaryTimestamp?]).map { $0?.microsSince1970 }
-    }
 }
 
 extension Row {
@@ -132,7 +109,7 @@ extension Row {
         }
     }
 
-    private func arrayOrNulls<Element: BinaryDecodable>(_ column: Int) throws -> [Element?] {
+    func arrayOrNulls<Element: BinaryDecodable>(_ column: Int) throws -> [Element?] {
         let (_, bytes) = try present(try cell(column), column)
         guard var array = BinaryArray(bytes), Element.accepts(array.elementType) else {
             throw PostgresError.decoding("column \(column) is no array of one dimension of \(Element.self)")

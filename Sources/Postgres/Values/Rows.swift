@@ -15,11 +15,6 @@ package struct Rows: Sendable, RandomAccessCollection {
         return Row(result: result, index: position)
     }
 
-    /// Rows inserted, updated, deleted or selected; 0 for other commands.
-    package var affectedRowCount: Int {
-        PQcmdTuples(result.pointer).flatMap { Int(String(cString: $0)) } ?? 0
-    }
-
     /// The server's command tag, such as `INSERT 0 1` or `COMMIT`.
     var commandTag: String {
         PQcmdStatus(result.pointer).map { String(cString: $0) } ?? ""
