@@ -27,6 +27,7 @@ let nioCore = server("NIOCore", "swift-nio")
 let nioPosix = server("NIOPosix", "swift-nio")
 let nioHTTP1 = server("NIOHTTP1", "swift-nio")
 let deque = server("DequeModule", "swift-collections")
+let heap = server("HeapModule", "swift-collections")
 let unixSignals = server("UnixSignals", "swift-service-lifecycle")
 let histogram = server("Histogram", "hdrhistogram-swift")
 let yams = server("Yams", "Yams")
@@ -206,8 +207,8 @@ let package = Package(
         .target(
             name: "Bench",
             dependencies: [
-                "Basics", "CommandLineFlags", "Credentials", "Domain", "Linux", "Parley", "Postgres", logging,
-                histogram,
+                "Basics", "CommandLineFlags", "Credentials", "Domain", "Linux", "Parley", "Postgres", heap, histogram,
+                logging,
             ],
             exclude: [
                 "embed.json", "Baselines/one_transaction_a_message.pgbench", "Baselines/one_transaction_a_message.sql",

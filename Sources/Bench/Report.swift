@@ -1,4 +1,5 @@
 // The result of a run, for people and for programs.
+import CommandLineFlags
 import Domain
 
 /// Figures in reading order, with units last in their names, and the faults.
@@ -28,7 +29,7 @@ package struct Report: Sendable {
     }
 
     private static func write(_ member: JSONValue.Member, indent: String, to lines: inout [String]) {
-        let name = indent + member.key.padding(to: 28 - indent.count)
+        let name = indent + member.key.padded(to: 28 - indent.count)
         switch member.value {
         case .object(let inner) where inner.allSatisfy { $0.value.object == nil && $0.value.array == nil }:
             lines.append(name + inner.map { "\($0.key) \(plain($0.value))" }.joined(separator: "   "))
@@ -76,12 +77,6 @@ func fixed(_ value: Double, _ digits: Int) -> String {
     let padded = String(repeating: "0", count: max(0, digits + 1 - text.count)) + text
     let sign = value < 0 && whole > 0 ? "-" : ""
     return digits == 0 ? sign + padded : sign + padded.dropLast(digits) + "." + padded.suffix(digits)
-}
-
-extension String {
-    fileprivate func padding(to width: Int) -> String {
-        self + String(repeating: " ", count: max(1, width - count))
-    }
 }
 
 /// The median; of an even count the mean of the middle two.

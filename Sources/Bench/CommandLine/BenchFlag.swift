@@ -10,13 +10,15 @@ package struct BenchFlag: Sendable {
     /// A phrase without a full stop.
     package let help: String
     package let workloads: Set<BenchSettings.Workload>
-    package let isRepeatable: Bool
-    package let defaultText: String
+    package var isRepeatable = false
+    package var defaultText = ""
     /// Whether the value is a connection string, which error messages never repeat.
-    let isSecret: Bool
+    var isSecret = false
     /// Parses the text and stores the value. Returns the rest of a sentence ("is not …") if the value is invalid.
     let accept: @Sendable (String, inout BenchSettings) -> String?
+}
 
+extension BenchFlag {
     private static let everywhere = Set(BenchSettings.Workload.allCases)
 
     private init<Value>(
@@ -24,18 +26,10 @@ package struct BenchFlag: Sendable {
         _ placeholder: String, _ help: String, for workloads: Set<BenchSettings.Workload> = everywhere,
         default defaultText: String? = nil, isSecret: Bool = false
     ) {
-        self.name = name
-        self.placeholder = placeholder
-        self.help = help
-        self.workloads = workloads
-        self.isSecret = isSecret
-        self.defaultText = defaultText ?? format.print(BenchSettings(.send)[keyPath: field])
-        isRepeatable = false
-        accept = { text, settings in
-            guard let value = format.parse(text) else { return "is not \(format.expectation)" }
-            settings[keyPath: field] = value
-            return nil
-        }
+        self.init(
+            name: name, placeholder: placeholder, help: help, workloads: workloads,
+            defaultText: defaultText ?? format.print(BenchSettings(.send)[keyPath: field]), isSecret: isSecret,
+            accept: Self.accepting(format) { $1[keyPath: field] = $0 })
     }
 
     /// A flag that may be repeated.
@@ -44,33 +38,27 @@ package struct BenchFlag: Sendable {
         _ placeholder: String, _ help: String, for workloads: Set<BenchSettings.Workload> = everywhere,
         default defaultText: String = ""
     ) {
-        self.name = name
-        self.placeholder = placeholder
-        self.help = help
-        self.workloads = workloads
-        self.defaultText = defaultText
-        isSecret = false
-        isRepeatable = true
-        accept = { text, settings in
-            guard let value = format.parse(text) else { return "is not \(format.expectation)" }
-            settings[keyPath: field].append(value)
-            return nil
-        }
+        self.init(
+            name: name, placeholder: placeholder, help: help, workloads: workloads, isRepeatable: true,
+            defaultText: defaultText, accept: Self.accepting(format) { $1[keyPath: field].append($0) })
     }
 
     private init(
         _ name: String, switch field: WritableKeyPath<BenchSettings, Bool> & Sendable, _ help: String,
         for workloads: Set<BenchSettings.Workload> = everywhere
     ) {
-        self.name = name
-        self.help = help
-        self.workloads = workloads
-        placeholder = nil
-        defaultText = ""
-        isSecret = false
-        isRepeatable = false
-        accept = { _, settings in
+        self.init(name: name, placeholder: nil, help: help, workloads: workloads) { _, settings in
             settings[keyPath: field] = true
+            return nil
+        }
+    }
+
+    private static func accepting<Value>(
+        _ format: ValueFormat<Value>, _ store: @escaping @Sendable (Value, inout BenchSettings) -> Void
+    ) -> @Sendable (String, inout BenchSettings) -> String? {
+        { text, settings in
+            guard let value = format.parse(text) else { return "is not \(format.expectation)" }
+            store(value, &settings)
             return nil
         }
     }

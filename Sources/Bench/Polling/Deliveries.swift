@@ -72,8 +72,6 @@ package struct Verdict: Sendable, Equatable, CustomStringConvertible {
     package var doubled = 0
     package var outOfOrder = 0
 
-    package init() {}
-
     package var description: String {
         "of \(messages) messages: \(lost) lost, \(doubled) duplicated, \(outOfOrder) out of order"
     }

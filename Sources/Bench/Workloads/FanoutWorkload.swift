@@ -87,7 +87,7 @@ struct FanoutWorkload: Sendable {
         let plan = FanoutPlan(
             memberCount: memberCount, messageCount: messageCount, perSecond: perSecond,
             text: String(repeating: "x", count: settings.textByteCount), loopCount: settings.loopCount)
-        let control = try LaneControl(laneCount: plan.loopCount)
+        let control = try LoopControl(loopCount: plan.loopCount)
         let recorder = FanoutRecorder(memberCount: memberCount)
         return try await withThrowingTaskGroup(of: FanoutOutcome.self) { group in
             // The loops must end before the group does, whatever fails.
@@ -95,7 +95,7 @@ struct FanoutWorkload: Sendable {
             for number in 0..<plan.loopCount {
                 group.addTask {
                     try await onEventLoop("bench-fanout", waker: control.waker(number)) { loop in
-                        FanoutLane(loop, number: number, target, plan, control, recorder).run()
+                        FanoutLoop(loop, number: number, target, plan, control, recorder).run()
                     }
                 }
             }

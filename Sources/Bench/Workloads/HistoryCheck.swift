@@ -25,123 +25,75 @@ struct HistorySource: Sendable {
     let token: String
 }
 
+/// What the nodes hold of some threads, read page by page.
 struct ThreadHistories: Sendable {
     /// The last seq of each thread.
     private(set) var heads: [ThreadKey: Int64] = [:]
     /// Seqs that are missing, duplicated or out of order, as phrases.
     private(set) var faults: [String] = []
 
-    /// Reads the threads page by page.
+    /// Reads one page of each thread at a time, spread over the nodes.
     /// - Throws: `BenchFailure` when a history cannot be read.
     static func read(_ threads: [HistorySource], at endpoints: [Endpoint]) async throws -> ThreadHistories {
-        let (heads, faults) = try await onEventLoop("bench-history") { loop in
-            try HistoryReader(loop, threads, endpoints).run()
+        var histories = ThreadHistories()
+        var unread = threads
+        while !unread.isEmpty {
+            var rest: [HistorySource] = []
+            for (number, endpoint) in endpoints.enumerated() {
+                let own = stride(from: number, to: unread.count, by: endpoints.count).map { unread[$0] }
+                let pages = try await Calls.run(own.map(histories.nextPage), at: endpoint)
+                for (thread, page) in zip(own, pages) {
+                    do {
+                        if try !histories.readPage(page.body, of: thread) { rest.append(thread) }
+                    } catch {
+                        throw BenchFailure("the history of \(thread.id): \(error)")
+                    }
+                }
+            }
+            unread = rest
         }
-        return ThreadHistories(heads: Dictionary(zip(threads.map(\.key), heads)) { $1 }, faults: faults)
-    }
-}
-
-/// Reads eight threads at a time.
-private final class HistoryReader: ConnectionOwner {
-    /// Seconds. A page takes milliseconds, unless the node hangs.
-    private static let answerMaxS = 60.0
-
-    private let loop: EventLoop
-    private let threads: [HistorySource]
-    private let endpoints: [Endpoint]
-    private var heads: [Int64]
-    /// The thread that each connection reads, by its tag.
-    private var at: [Int] = []
-    private var startedCount = 0
-    private var finishedCount = 0
-    private var failure: BenchFailure?
-    private var watchdog: AnswerWatchdog?
-    private var faults: [String] = []
-
-    init(_ loop: EventLoop, _ threads: [HistorySource], _ endpoints: [Endpoint]) {
-        self.loop = loop
-        self.threads = threads
-        self.endpoints = endpoints
-        heads = Array(repeating: 0, count: threads.count)
+        return histories
     }
 
-    func run() throws -> (heads: [Int64], faults: [String]) {
-        let connections = (0..<min(8, threads.count)).map { number in
-            Connection(loop, endpoints[number % endpoints.count], tag: number, owner: self)
-        }
-        at = Array(repeating: 0, count: connections.count)
-        watchdog = AnswerWatchdog(loop, seconds: Self.answerMaxS) { [unowned self] in
-            fail("the histories: no answer for \(Int(Self.answerMaxS)) s")
-        }
-        for connection in connections { begin(on: connection) }
-        if finishedCount < threads.count, failure == nil { loop.run() }
-        for connection in connections { connection.close() }
-        if let failure { throw failure }
-        return (heads, faults)
-    }
-
-    private func begin(on connection: Connection) {
-        guard startedCount < threads.count else { return }
-        at[connection.tag] = startedCount
-        startedCount += 1
-        ask(connection)
-    }
-
-    private func ask(_ connection: Connection) {
-        let index = at[connection.tag]
-        let target = "/v1/threads/\(threads[index].id)/messages?after=\(heads[index])&limit=200"
-        connection.send(requestBytes("GET", target, at: connection.endpoint, token: threads[index].token))
-    }
-
-    func connection(_ connection: Connection, received answer: Answer) {
-        watchdog?.answered()
-        let index = at[connection.tag]
-        do {
-            guard answer.status == 200 else { throw BadResponse(description: "\(answer.status) \(answer.text)") }
-            guard try readPage(answer.body, index) else { return ask(connection) }
-            finishedCount += 1
-            if finishedCount == threads.count { loop.stop() } else { begin(on: connection) }
-        } catch {
-            fail("the history of \(threads[index].id): \(error)")
-        }
+    private func nextPage(_ thread: HistorySource) -> Call {
+        let target = "/v1/threads/\(thread.id)/messages?after=\(heads[thread.key] ?? 0)&limit=200"
+        return Call("GET", target, token: thread.token, status: 200)
     }
 
     /// Returns true for the last page.
-    private func readPage(_ body: UnsafeRawBufferPointer, _ index: Int) throws(BadResponse) -> Bool {
-        var walker = JSONWalker(body)
-        let headBefore = heads[index]
-        var isEnd = false
-        try walker.enterObject()
-        while let key = try walker.key() {
-            if key.equals("end") {
-                isEnd = try walker.bool()
-            } else if key.equals("messages") {
-                try walker.enterArray()
-                while try walker.hasItem() {
-                    let seq = try SeenMessage(&walker).seq
-                    if seq != heads[index] + 1 {
-                        faults.append("in the history of \(threads[index].id) \(seq) follows \(heads[index])")
-                    }
-                    // Moves forward in any case, because the next page is requested by it.
-                    heads[index] = max(seq, heads[index] + 1)
-                }
-            } else {
-                try walker.skip()
-            }
-        }
+    private mutating func readPage(_ body: [UInt8], of thread: HistorySource) throws(BadResponse) -> Bool {
+        let (seqs, isEnd) = try Self.page(body)
         // Otherwise the next page would be this one again, without end.
-        guard isEnd || heads[index] > headBefore else {
-            throw BadResponse(description: "an empty page, and not the last")
+        guard isEnd || !seqs.isEmpty else { throw BadResponse(description: "an empty page, and not the last") }
+        var head = heads[thread.key] ?? 0
+        for seq in seqs {
+            if seq != head + 1 { faults.append("in the history of \(thread.id) \(seq) follows \(head)") }
+            // Moves forward in any case, because the next page is requested by it.
+            head = max(seq, head + 1)
         }
+        heads[thread.key] = head
         return isEnd
     }
 
-    func connection(_ connection: Connection, failed failure: ConnectionFailure) {
-        fail("the history of \(threads[at[connection.tag]].id): \(failure)")
-    }
-
-    private func fail(_ reason: String) {
-        failure = failure ?? BenchFailure(reason)
-        loop.stop()
+    private static func page(_ body: [UInt8]) throws(BadResponse) -> (seqs: [Int64], isEnd: Bool) {
+        let read = body.withUnsafeBytes { bytes in
+            Result { () throws(BadResponse) in
+                var walker = JSONWalker(bytes)
+                var (seqs, isEnd): ([Int64], Bool) = ([], false)
+                try walker.enterObject()
+                while let key = try walker.key() {
+                    if key.equals("end") {
+                        isEnd = try walker.bool()
+                    } else if key.equals("messages") {
+                        try walker.enterArray()
+                        while try walker.hasItem() { seqs.append(try SeenMessage(&walker).seq) }
+                    } else {
+                        try walker.skip()
+                    }
+                }
+                return (seqs, isEnd)
+            }
+        }
+        return try read.get()
     }
 }

@@ -25,7 +25,7 @@ struct LatencyWorkload: Sendable {
         async let observed = bench.observe(phases)
         async let progress: Void = Progress.show("messages", [toPoll], phases)
         let outcome = try await onEventLoop("bench-latency") { loop in
-            LatencyLane(loop, plan, toPoll: toPoll, toAnswer: toAnswer).run()
+            LatencyLoop(loop, plan, toPoll: toPoll, toAnswer: toAnswer).run()
         }
         try await progress
         let cpu = try await observed.cpu
@@ -69,7 +69,7 @@ struct LatencyOutcome: Sendable {
 }
 
 /// Sender and poller on one event loop, so that both read one clock and nothing is passed between threads.
-private final class LatencyLane: PollObserver {
+private final class LatencyLoop: PollObserver {
     /// Seconds that the last messages have to arrive.
     private static let answerMaxS = 15.0
 

@@ -142,14 +142,14 @@ struct SendWorkload: Sendable {
                 let known = acknowledged.filter { $0.key % meters.count == number }
                 group.addTask { [bench] in
                     try await onEventLoop("bench-send") { loop in
-                        SendLane(
+                        SendLoop(
                             loop, bench.endpoints, own, textByteCount: settings.textByteCount,
                             acknowledged: known, phases, meter
                         ).run()
                     }
                 }
             }
-            while let lane = try await group.next() { outcome.add(lane) }
+            while let loop = try await group.next() { outcome.add(loop) }
         }
         try await progress
         let observation = try await observed

@@ -29,14 +29,14 @@ final class ChangesReader: Sendable {
 
     func run() async throws -> ChangesReading {
         try await onEventLoop("bench-changes") { loop in
-            ChangesLane(loop, self.endpoint, token: self.token, cursor: self.cursor) {
+            ChangesLoop(loop, self.endpoint, token: self.token, cursor: self.cursor) {
                 self.isFinishing.load(ordering: .acquiring)
             }.run()
         }
     }
 }
 
-private final class ChangesLane: ConnectionOwner {
+private final class ChangesLoop: ConnectionOwner {
     /// Seconds that an answer may take.
     private static let answerMaxS = 30.0
 

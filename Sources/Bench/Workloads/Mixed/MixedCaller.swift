@@ -5,24 +5,24 @@ final class MixedCaller: ConnectionOwner {
     static let noteMask: UInt64 = 1 << 62 - 1
 
     let poller: PolledDevice
-    private unowned let lane: MixedLane
+    private unowned let owner: MixedLoop
     private let person: MixedPerson
     private let credentials: [UInt8]
     private let threadIDs: [Int: [UInt8]]
-    private lazy var connection = Connection(lane.loop, endpoint, owner: self)
+    private lazy var connection = Connection(owner.loop, endpoint, owner: self)
     private let endpoint: Endpoint
     private var call: MixedCall?
     private var began = MonotonicTime.now
 
-    init(_ lane: MixedLane, _ person: MixedPerson, _ poller: PolledDevice, _ endpoint: Endpoint) {
-        self.lane = lane
+    init(_ owner: MixedLoop, _ person: MixedPerson, _ poller: PolledDevice, _ endpoint: Endpoint) {
+        self.owner = owner
         self.person = person
         self.poller = poller
         self.endpoint = endpoint
         credentials = Array(
             " HTTP/1.1\r\nHost: \(endpoint.authority)\r\nAuthorization: Bearer \(person.account.token)\r\n".utf8)
         threadIDs = Dictionary(
-            uniqueKeysWithValues: Set(person.allThreads).map { ($0, Array(lane.plan.stage.threads[$0].id.utf8)) })
+            uniqueKeysWithValues: Set(person.allThreads).map { ($0, Array(owner.plan.stage.threads[$0].id.utf8)) })
     }
 
     var isBusy: Bool { call != nil }
@@ -37,11 +37,11 @@ final class MixedCaller: ConnectionOwner {
     func call(_ wanted: MixedCall) {
         // A user that has received nothing in a thread has nothing to read there, and sends instead.
         let thread = person.randomThread()
-        let last = poller.deliveries.threads[lane.plan.stage.threads[thread].key]?.last ?? 0
+        let last = poller.deliveries.threads[owner.plan.stage.threads[thread].key]?.last ?? 0
         let call = last == 0 && (wanted == .read || wanted == .page) ? .send : wanted
         self.call = call
         began = .now
-        var request = RequestWriter(lane.loop.requestSpace)
+        var request = RequestWriter(owner.loop.requestSpace)
         let id = threadIDs[thread] ?? []
         switch call {
         case .send: write(&request, "POST", id, "/messages", body: messageBody())
@@ -58,7 +58,7 @@ final class MixedCaller: ConnectionOwner {
     private func messageBody() -> String {
         let digits = String(UInt64(began.nanoseconds) & Self.noteMask | 1 << 63, radix: 16)
         let id = "\(Self.half())-\(digits.prefix(4))-\(digits.dropFirst(4))"
-        return "{\"id\":\"\(id)\",\"payload\":{\"text\":\"\(lane.plan.text)\"}}"
+        return "{\"id\":\"\(id)\",\"payload\":{\"text\":\"\(owner.plan.text)\"}}"
     }
 
     /// The upper half of an id: random, as in version 4.
@@ -88,17 +88,17 @@ final class MixedCaller: ConnectionOwner {
     func connection(_ connection: Connection, received answer: Answer) {
         guard let call else { return }
         let now = MonotonicTime.now
-        lane.plan.meters[call.rawValue].record(nanoseconds: now - began, isMeasured: lane.isMeasured(began))
+        owner.plan.meters[call.rawValue].record(nanoseconds: now - began, isMeasured: owner.isMeasured(began))
         do {
             try call.check(answer)
         } catch {
-            lane.record("\(error)")
+            owner.record("\(error)")
         }
         self.call = nil
     }
 
     func connection(_ connection: Connection, failed failure: ConnectionFailure) {
-        lane.record("\(call?.name ?? "a call") failed: \(failure)")
+        owner.record("\(call?.name ?? "a call") failed: \(failure)")
         call = nil
     }
 }

@@ -12,7 +12,7 @@ struct MixedWorkload: Sendable {
         let settings = bench.settings
         Progress.report("creating \(settings.userCount) accounts and their threads")
         let stage = try await MixedStage.make(bench)
-        let control = try LaneControl(laneCount: settings.loopCount)
+        let control = try LoopControl(loopCount: settings.loopCount)
         return try await withThrowingTaskGroup(of: MixedOutcome.self) { group in
             // The loops must end before the group does, whatever fails.
             defer { control.stop() }
@@ -24,20 +24,20 @@ struct MixedWorkload: Sendable {
             for number in 0..<settings.loopCount {
                 group.addTask {
                     try await onEventLoop("bench-mixed", waker: control.waker(number)) { loop in
-                        MixedLane(loop, number: number, plan).run()
+                        MixedLoop(loop, number: number, plan).run()
                     }
                 }
             }
             let (observation, faults) = try await play(plan)
             var outcome = MixedOutcome()
-            while let lane = try await group.next() { outcome.add(lane) }
+            while let loop = try await group.next() { outcome.add(loop) }
             var report = report(plan, outcome, observation)
             report.faults += faults
             return report
         }
     }
 
-    /// Begins when all polls wait. At the end it passes the heads of the threads to the lanes, which wait for the last
+    /// Begins when all polls wait. At the end it passes the heads of the threads to the loops, which wait for the last
     /// messages.
     private func play(_ plan: MixedPlan) async throws -> (BenchRun.Observation, faults: [String]) {
         let settings = bench.settings
@@ -50,7 +50,7 @@ struct MixedWorkload: Sendable {
         async let observed = bench.observe(phases)
         try await Progress.show("calls", plan.meters, phases)
         let observation = try await observed
-        try await poll("the last answers", within: 60) { plan.signals.quietLaneCount == plan.loopCount }
+        try await poll("the last answers", within: 60) { plan.signals.quietLoopCount == plan.loopCount }
         Progress.report("reading the histories")
         let history = try await ThreadHistories.read(plan.stage.historySources, at: plan.endpoints)
         plan.signals.end(at: history.heads)

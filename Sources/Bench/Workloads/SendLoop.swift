@@ -8,7 +8,7 @@ struct Sender: Sendable {
     let threadID: String
 }
 
-/// The result of a lane of senders.
+/// The result of a loop of senders.
 struct SendOutcome: Sendable {
     /// The acknowledged seqs, by the thread's number.
     var acknowledged: [Int: SeqSet] = [:]
@@ -25,7 +25,7 @@ struct SendOutcome: Sendable {
     }
 }
 
-final class SendLane: ConnectionOwner {
+final class SendLoop: ConnectionOwner {
     /// Seconds that the last answers may take.
     private static let answerMaxS = 20.0
 

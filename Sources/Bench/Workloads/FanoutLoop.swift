@@ -33,12 +33,12 @@ struct FanoutOutcome: Sendable {
     var verdict = Verdict()
 }
 
-final class FanoutLane: PollObserver {
+final class FanoutLoop: PollObserver {
     private let loop: EventLoop
     private let number: Int
     private let target: FanoutTarget
     private let plan: FanoutPlan
-    private let control: LaneControl
+    private let control: LoopControl
     private let recorder: FanoutRecorder
     private var pollers: [PolledDevice] = []
     private var subscribers: [NchanSubscriber] = []
@@ -46,7 +46,7 @@ final class FanoutLane: PollObserver {
     private var faults = Faults()
 
     init(
-        _ loop: EventLoop, number: Int, _ target: FanoutTarget, _ plan: FanoutPlan, _ control: LaneControl,
+        _ loop: EventLoop, number: Int, _ target: FanoutTarget, _ plan: FanoutPlan, _ control: LoopControl,
         _ recorder: FanoutRecorder
     ) {
         self.loop = loop

@@ -1,15 +1,15 @@
 // A share of the users of `parley bench mixed` on one event loop. Each polls on one connection and calls on another.
 import Synchronization
 
-/// The plan of a run, shared by the lanes and the workload.
+/// The plan of a run, shared by the loops and the workload.
 struct MixedPlan: Sendable {
     let endpoints: [Endpoint]
     let stage: MixedStage
-    /// Calls per second of all lanes together.
+    /// Calls per second of all loops together.
     let perSecond: Int
     let loopCount: Int
     let text: String
-    let control: LaneControl
+    let control: LoopControl
     /// One for each kind of call, by its number.
     let meters: [Meter]
     /// From the start of a send until another user's poll returns the message.
@@ -17,12 +17,12 @@ struct MixedPlan: Sendable {
     let signals: MixedSignals
 }
 
-/// Signals from the lanes to the workload, and back at the end.
+/// Signals from the loops to the workload, and back at the end.
 final class MixedSignals: Sendable {
     private struct State {
         var waitingCount = 0
         var phases: Phases?
-        var quietLaneCount = 0
+        var quietLoopCount = 0
         var heads: [ThreadKey: Int64]?
     }
 
@@ -32,14 +32,14 @@ final class MixedSignals: Sendable {
     var waitingCount: Int { state.withLock(\.waitingCount) }
     /// It is nil until all polls wait.
     var phases: Phases? { state.withLock(\.phases) }
-    /// Lanes that have made their calls and received the answers.
-    var quietLaneCount: Int { state.withLock(\.quietLaneCount) }
+    /// Loops that have made their calls and received the answers.
+    var quietLoopCount: Int { state.withLock(\.quietLoopCount) }
     /// The head of each thread; nil while messages are being sent.
     var heads: [ThreadKey: Int64]? { state.withLock(\.heads) }
 
     func pollWaits() { state.withLock { $0.waitingCount += 1 } }
     func begin(_ phases: Phases) { state.withLock { $0.phases = phases } }
-    func laneIsQuiet() { state.withLock { $0.quietLaneCount += 1 } }
+    func loopIsQuiet() { state.withLock { $0.quietLoopCount += 1 } }
     func end(at heads: [ThreadKey: Int64]) { state.withLock { $0.heads = heads } }
 }
 
@@ -56,7 +56,7 @@ struct MixedOutcome: Sendable {
     }
 }
 
-final class MixedLane: PollObserver {
+final class MixedLoop: PollObserver {
     /// Seconds for the last answers, and for the last messages to arrive.
     private static let answerMaxS = 20.0
 
@@ -125,7 +125,7 @@ final class MixedLane: PollObserver {
         } else if callers.contains(where: \.isBusy) {
             return loop.schedule(at: .now + 0.02) { [unowned self] in finish(until: deadline) }
         }
-        plan.signals.laneIsQuiet()
+        plan.signals.loopIsQuiet()
         collect(until: .now + 2 * Self.answerMaxS)
     }
 

@@ -2,16 +2,16 @@
 import Linux
 import Synchronization
 
-/// Shared by the lanes of a run and the workload that runs them.
-final class LaneControl: Sendable {
+/// Shared by the loops of a run and the workload that runs them.
+final class LoopControl: Sendable {
     private let wakers: [Waker]
     private let state = Mutex((isGoing: false, isStopped: false))
 
-    init(laneCount: Int) throws {
-        wakers = try (0..<laneCount).map { _ throws(SystemFailure) in try Waker() }
+    init(loopCount: Int) throws {
+        wakers = try (0..<loopCount).map { _ throws(SystemFailure) in try Waker() }
     }
 
-    func waker(_ lane: Int) -> Waker { wakers[lane] }
+    func waker(_ number: Int) -> Waker { wakers[number] }
     var isGoing: Bool { state.withLock { $0.isGoing } }
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
