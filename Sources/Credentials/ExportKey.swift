@@ -4,7 +4,6 @@ import Cryptography
 
 /// A key pair. Only the public half leaves the service.
 package struct ExportKey: Sendable {
-    package static let seedByteCount = Ed25519.seedByteCount
     /// The DER prefix of an Ed25519 key (RFC 8410): SubjectPublicKeyInfo, 32 bytes of key follow.
     private static let derPrefix: [UInt8] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00]
 

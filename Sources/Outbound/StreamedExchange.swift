@@ -16,8 +16,6 @@ package struct StreamedExchange: Sendable {
         /// that time after the request.
         package var byteCountMin = 64 << 10
         package var window = Duration.seconds(30)
-
-        package init() {}
     }
 
     package var method: Method

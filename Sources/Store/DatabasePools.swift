@@ -22,9 +22,6 @@ package struct DatabasePools: Sendable {
     /// time: the cleanup of abandoned imports waits for an import.
     package let imports: PostgresClient
 
-    /// The connections of the pools for files and imports, in addition to those of the settings.
-    package static let fileConnectionCountMax = 1 + 2 + 1
-
     /// - Parameters:
     ///   - settings: its number of connections is for `log`, `changes` and `reads` together; each gets at least one.
     ///   - readTimeout: `statement_timeout` of `reads`. The other pools keep the one of `settings`.

@@ -22,7 +22,6 @@ package struct VirusScanner: Sendable {
         package var idle = Duration.seconds(60)
         /// The whole scan.
         package var total = Duration.seconds(600)
-        package init() {}
     }
 
     private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>

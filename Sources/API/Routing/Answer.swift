@@ -8,15 +8,9 @@ import Transport
 package struct Answer: Sendable {
     package var status: HTTPResponse.Status
     package var headers: HTTPFields
-    package var body: ByteBuffer
+    package var body = ByteBuffer()
     /// Writes a body that is too long for memory, in place of `body`. Only for answers of the router.
     var stream: StreamedBody?
-
-    package init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer = ByteBuffer()) {
-        self.status = status
-        self.headers = headers
-        self.body = body
-    }
 
     /// A JSON resource.
     package static func json(_ text: JSONText, status: HTTPResponse.Status = .ok) -> Answer {

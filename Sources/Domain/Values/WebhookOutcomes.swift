@@ -65,6 +65,4 @@ package struct WebhookOutcomes: Sendable {
     package var isGone = false
 
     package init() {}
-
-    package var count: Int { delivered.count + open.count + removed.count + (isGone ? 1 : 0) }
 }

@@ -1,4 +1,4 @@
-// The headers of a request as NIO's parser returns them, read by HTTPTypes' names. Converted only if all are needed.
+// The headers of a request as NIO's parser returns them, read by HTTPTypes' names.
 
 import HTTPTypes
 import NIOHTTP1
@@ -6,8 +6,6 @@ import NIOHTTP1
 /// Header fields. Names compare without regard to case.
 package struct RequestHeaders: Sendable {
     let headers: HTTPHeaders
-
-    package var count: Int { headers.count }
 
     /// The value; several of one name are joined by `, ` (`; ` for Cookie). Nil without one. Bytes that are not UTF-8
     /// read as U+FFFD.
@@ -26,15 +24,4 @@ package struct RequestHeaders: Sendable {
 
     /// The `Host` field, for which HTTPTypes has no name. Always present in HTTP/1.1.
     package var host: String? { headers.first(name: "host") }
-
-    /// All fields as HTTPTypes values.
-    package var fields: HTTPFields {
-        var fields = HTTPFields()
-        fields.reserveCapacity(headers.count)
-        for (name, value) in headers {
-            guard let name = HTTPField.Name(name) else { continue }
-            fields.append(HTTPField(name: name, value: value))
-        }
-        return fields
-    }
 }

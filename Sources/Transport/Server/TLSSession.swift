@@ -53,9 +53,6 @@ final class TLSSession {
         context.sessionCount.subtract(1, ordering: .relaxed)
     }
 
-    /// Whether an earlier session was resumed. Known after the handshake.
-    var isResumed: Bool { SSL_session_reused(ssl) == 1 }
-
     /// Adds bytes from the client. `handshake` or `read` must use all of them before the next ones are added.
     func receive(_ bytes: ByteBuffer) {
         if buffers.input.readableBytes == 0 {
