@@ -67,7 +67,7 @@ final class DataDirectory: Sendable {
     /// Checks that `account` can enter the directory. Parley does not change the permissions of parent directories.
     ///
     /// - Throws: `EmbeddedPostgresError` (`notReachable`), naming the first directory that the account cannot enter.
-    func checkReachable(by account: Account?) throws {
+    func checkReachable(by account: SystemAccount?) throws {
         guard let account else { return }
         if try canEnter(path, as: account) { return }
         var parents = path.split(separator: "/").indices.map { end in
@@ -83,7 +83,7 @@ final class DataDirectory: Sendable {
     }
 
     /// Runs a check as that user, so that groups and access lists count.
-    private func canEnter(_ directory: String, as account: Account) throws -> Bool {
+    private func canEnter(_ directory: String, as account: SystemAccount) throws -> Bool {
         let test = Program(executable: "/usr/bin/test", arguments: ["-x", directory], account: account)
         let (status, output) = try test.runBlocking()
         // `test` prints nothing, so setpriv failed, as in a container whose root may not change users.

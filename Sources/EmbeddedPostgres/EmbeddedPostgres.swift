@@ -93,7 +93,7 @@ package final class EmbeddedPostgres: Sendable {
                 .notACluster,
                 "\(clusterPath) is not empty and holds no PostgreSQL cluster: move it away, or set PARLEY_DATA_DIR.")
         }
-        let account = try Account.toRunPostgres(clusterOwner: major == nil ? nil : found?.st_uid)
+        let account = try SystemAccount.toRunPostgres(clusterOwner: major == nil ? nil : found?.st_uid)
         let binaries =
             try path.map { try PostgresBinaries.find(major: major, path: $0, usualDirectories: []) }
             ?? PostgresBinaries.find(major: major)

@@ -17,7 +17,7 @@ package final class PostgresCluster: Sendable {
         package var socketDirectory: String
         package var logFile: String
         /// The user to run as; nil for this process's user.
-        package var account: Account?
+        package var account: SystemAccount?
         /// Settings that override the usual ones, by PostgreSQL's names.
         package var settings: [String: String] = [:]
         /// Whether initdb flushes its files to disk. Only temporary clusters do without.

@@ -26,7 +26,7 @@ final class ServerLog: Sendable {
 
     /// Opens the log, and creates it if it is missing. If root runs Parley, `owner` gets the file: that user may start
     /// the server without Parley later.
-    static func open(_ path: String, owner: Account? = nil) throws -> ServerLog {
+    static func open(_ path: String, owner: SystemAccount? = nil) throws -> ServerLog {
         if let status = try Files.status(path), status.st_size > byteCountMax { _ = rename(path, path + ".old") }
         let null = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
         guard null >= 0 else { throw FileError("open", "/dev/null") }

@@ -15,7 +15,9 @@ enum SocketDirectory {
     ///
     /// - Parameter path: the path to use if it is short enough; otherwise the directory is created in a runtime
     ///   directory, with a name derived from this path.
-    static func make(preferring path: String, account: Account?, runtimeDirectories: [String]? = nil) throws -> String {
+    static func make(preferring path: String, account: SystemAccount?, runtimeDirectories: [String]? = nil) throws
+        -> String
+    {
         if isUsable(path) {
             try makePrivate(path, account: account)
             return path
@@ -54,7 +56,7 @@ enum SocketDirectory {
         return isPlain && path.utf8.count + socketName.utf8.count <= pathByteCountMax
     }
 
-    private static func makePrivate(_ path: String, account: Account?) throws {
+    private static func makePrivate(_ path: String, account: SystemAccount?) throws {
         let owner = account?.userID ?? geteuid()
         if mkdir(path, 0o700) == 0 {
             if let account, lchown(path, account.userID, account.groupID) != 0 {

@@ -117,7 +117,7 @@ struct KilledParley {
         await processes.end()
     }
 
-    private let account = geteuid() == 0 ? Account.named("postgres") ?? Account.named("nobody") : nil
+    private let account = geteuid() == 0 ? SystemAccount.named("postgres") ?? SystemAccount.named("nobody") : nil
 
     /// Starts a server on the cluster as an earlier Parley would have left it.
     private func server() async throws -> ChildProcess {

@@ -112,11 +112,11 @@ struct PrivatePostgres {
         await postgres.stop()
     }
 
-    @Test("admits no other user", .enabled(if: geteuid() == 0 && Account.named("nobody") != nil))
+    @Test("admits no other user", .enabled(if: geteuid() == 0 && SystemAccount.named("nobody") != nil))
     func otherUser() async throws {
         let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         let error = await #expect(throws: Psql.Failure.self) {
-            try await Psql.run("select 1", conninfo: postgres.conninfo, account: Account.named("nobody"))
+            try await Psql.run("select 1", conninfo: postgres.conninfo, account: SystemAccount.named("nobody"))
         }
         #expect(error?.description.contains("Permission denied") == true)
         await postgres.stop()

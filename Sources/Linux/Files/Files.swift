@@ -58,7 +58,7 @@ package enum Files {
     }
 
     /// Replaces the file atomically: writes a new file next to it, flushes it, and renames it.
-    package static func write(_ text: String, to path: String, mode: mode_t, owner: Account?) throws {
+    package static func write(_ text: String, to path: String, mode: mode_t, owner: SystemAccount?) throws {
         let draft = path + ".new"
         unlink(draft)
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -89,7 +89,7 @@ package enum Files {
     }
 
     /// Changes the owner of the whole tree to `account`. Does not follow links.
-    package static func giveTree(_ path: String, to account: Account) throws {
+    package static func giveTree(_ path: String, to account: SystemAccount) throws {
         guard lchown(path, account.userID, account.groupID) == 0 else { throw FileError("change the owner of", path) }
         guard let found = try status(path), isDirectory(found) else { return }
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {

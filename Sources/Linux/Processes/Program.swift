@@ -10,14 +10,14 @@ package struct Program: Sendable {
     package var executable: String
     package var arguments: [String]
     /// The user to run as; nil for the user of this process.
-    package var account: Account?
+    package var account: SystemAccount?
     /// Name of the signal ("INT") that the kernel sends the program when this process ends in any way; nil for none.
     package var signalAtOurDeath: String?
     /// The whole environment.
     package var environment: [String]
 
     package init(
-        executable: String, arguments: [String], account: Account? = nil, signalAtOurDeath: String? = nil,
+        executable: String, arguments: [String], account: SystemAccount? = nil, signalAtOurDeath: String? = nil,
         environment: [String] = Program.usualEnvironment
     ) {
         self.executable = executable
@@ -151,9 +151,7 @@ package struct Program: Sendable {
 }
 
 /// A program was ended because it had written more than it may.
-package struct WrittenTooMuch: Error {
-    package init() {}
-}
+package struct WrittenTooMuch: Error {}
 
 /// setpriv, which runs programs as another user, is not installed.
 package struct SetprivMissing: Error {}

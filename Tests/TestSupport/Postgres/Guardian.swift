@@ -42,8 +42,8 @@ final class Guardian: Sendable {
     }
 
     /// Makes the socket's directory for the user that PostgreSQL runs as (root's servers run as another).
-    func prepare(socketDirectory: String) throws -> Account? {
-        let account = geteuid() == 0 ? Account.named("postgres") ?? Account.named("nobody") : nil
+    func prepare(socketDirectory: String) throws -> SystemAccount? {
+        let account = geteuid() == 0 ? SystemAccount.named("postgres") ?? SystemAccount.named("nobody") : nil
         guard mkdir(socketDirectory, 0o700) == 0 else { throw CocoaError(.fileWriteUnknown) }
         if let account { _ = chown(socketDirectory, account.userID, account.groupID) }
         return account

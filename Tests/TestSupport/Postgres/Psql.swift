@@ -14,7 +14,7 @@ package enum Psql {
     /// Runs SQL (30 ms), each statement in its own transaction. Returns the output without headers, with columns separated
     /// by `|`. The SQL may have at most 16 KB.
     @discardableResult
-    package static func run(_ sql: String, conninfo: String, account: Account? = nil) async throws -> String {
+    package static func run(_ sql: String, conninfo: String, account: SystemAccount? = nil) async throws -> String {
         let command = Program(
             executable: try PostgresBinaries.find().psql,
             arguments: ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", conninfo], account: account)

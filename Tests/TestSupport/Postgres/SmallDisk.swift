@@ -14,7 +14,7 @@ package struct SmallDisk: Sendable {
 
     /// Creates the directory and mounts the disk there, for `account` alone if given.
     /// - Throws: `Failure` if mounting is not permitted.
-    package static func mount(at directory: String, byteCount: Int, account: Account?) throws -> SmallDisk {
+    package static func mount(at directory: String, byteCount: Int, account: SystemAccount?) throws -> SmallDisk {
         guard mkdir(directory, 0o700) == 0 else { throw CocoaError(.fileWriteUnknown) }
         var options = "size=\(byteCount),mode=0700"
         if let account { options += ",uid=\(account.userID),gid=\(account.groupID)" }

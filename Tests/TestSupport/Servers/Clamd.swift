@@ -39,7 +39,7 @@ package final class Clamd: Sendable {
         let directory = try TemporaryDirectory()
         let port = try port ?? Sockets.freePort()
         // clamd run by root would change to a user of its own.
-        let account = geteuid() == 0 ? Account.named("nobody") : nil
+        let account = geteuid() == 0 ? SystemAccount.named("nobody") : nil
         if let account { _ = chown(directory.path, account.userID, account.groupID) }
         let hex = harmfulContent.map { String(format: "%02x", $0) }.joined()
         try Data("Parley.Test:0:*:\(hex)\n".utf8).write(to: URL(filePath: directory.path + "/test.ndb"))

@@ -3,7 +3,7 @@
 import Glibc
 
 /// A user of the operating system, as whom a program may run.
-package struct Account: Sendable, Equatable {
+package struct SystemAccount: Sendable, Equatable {
     package let name: String
     package let userID: uid_t
     package let groupID: gid_t
@@ -14,11 +14,11 @@ package struct Account: Sendable, Equatable {
         self.groupID = groupID
     }
 
-    package static func named(_ name: String) -> Account? {
+    package static func named(_ name: String) -> SystemAccount? {
         lookUp { getpwnam_r(name, $0, $1, $2, $3) }
     }
 
-    package static func named(userID: uid_t) -> Account? {
+    package static func named(userID: uid_t) -> SystemAccount? {
         lookUp { getpwuid_r(userID, $0, $1, $2, $3) }
     }
 
@@ -27,13 +27,13 @@ package struct Account: Sendable, Equatable {
 
     private static func lookUp(
         _ call: (PasswordEntry, UnsafeMutablePointer<CChar>, Int, FoundEntry) -> Int32
-    ) -> Account? {
+    ) -> SystemAccount? {
         var entry = passwd()
         var found: PasswordEntry?
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
             guard let strings = buffer.baseAddress, call(&entry, strings, buffer.count, &found) == 0, found != nil
             else { return nil }
-            return Account(name: String(cString: entry.pw_name), userID: entry.pw_uid, groupID: entry.pw_gid)
+            return SystemAccount(name: String(cString: entry.pw_name), userID: entry.pw_uid, groupID: entry.pw_gid)
         }
     }
 }

@@ -4,15 +4,15 @@
 import Glibc
 import Linux
 
-extension Account {
+extension SystemAccount {
     /// Returns the user to run PostgreSQL as; nil for this process's own user, unless that is root. Root picks the
     /// owner of an existing cluster, so that the directory stays usable with and without root; otherwise `postgres` or
     /// `nobody`.
-    static func toRunPostgres(clusterOwner: uid_t?) throws -> Account? {
+    static func toRunPostgres(clusterOwner: uid_t?) throws -> SystemAccount? {
         guard geteuid() == 0 else { return nil }
         if let clusterOwner, clusterOwner != 0 {
             return named(userID: clusterOwner)
-                ?? Account(name: "uid \(clusterOwner)", userID: clusterOwner, groupID: clusterOwner)
+                ?? SystemAccount(name: "uid \(clusterOwner)", userID: clusterOwner, groupID: clusterOwner)
         }
         if let account = named("postgres") ?? named("nobody") { return account }
         throw EmbeddedPostgresError(
