@@ -117,6 +117,6 @@ begin
         perform message_refuse();
     elsif v_message.deleted_at is null then
         perform audit_note(p_actor, p_request, 'message.delete', v_message.sender_id, p_thread, p_message);
-        perform message_bury(array[v_message], stamp(), null);
+        perform message_tombstone(array[v_message], stamp(), null);
     end if;
 end $$;

@@ -112,7 +112,7 @@ begin
     if cardinality(v_messages) > 0 then
         perform report_forget(array(select x.thread_id from unnest(v_messages) x), array(select x.seq from unnest(v_messages) x),
             true);
-        perform message_bury(v_messages, stamp(), null, 'erased');
+        perform message_tombstone(v_messages, stamp(), null, 'erased');
         p_task.seq := v_messages[cardinality(v_messages)].seq;
     end if;
     if cardinality(v_messages) < p_limit then

@@ -21,5 +21,5 @@ begin
     elsif v_message.deleted_at is not null then
         return;
     end if;
-    perform message_bury(array[v_message], v_now, p_user);
+    perform message_tombstone(array[v_message], v_now, p_user);
 end $$;

@@ -42,11 +42,11 @@ begin
     where e.thread_id = p_thread and e.seq = v_message.seq and e.version = v_version - 100 and e.version > 0;
 
     v_before := v_message.payload;
-    perform search_forget(v_message);
+    perform search_remove(v_message);
     update messages m set payload = p_payload, edited_at = v_now
     where m.thread_id = p_thread and m.seq = v_message.seq and m.id = v_message.id
     returning m.* into v_message;
-    perform search_remember(v_message);
+    perform search_add(v_message);
     perform attachment_use_edit(v_message, p_attachments);
     v_body := message_view(v_message);
 

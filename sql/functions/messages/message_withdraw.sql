@@ -15,7 +15,7 @@ declare
     v_gone messages[];
 begin
     perform hold_keep(p_messages, p_removal, coalesce(p_deleted_at, stamp()));
-    perform search_forget(x) from unnest(p_messages) x;
+    perform search_remove(x) from unnest(p_messages) x;
     perform attachment_release(p_messages);
     perform report_forget(array(select x.thread_id from unnest(p_messages) x), array(select x.seq from unnest(p_messages) x),
         p_deleted_at is null);
@@ -50,7 +50,7 @@ end $$;
 -- Makes tombstones of messages, and notifies each thread's members. `p_actor` did it; null for the server.
 -- `p_removal` as in message_withdraw.
 -- Locks: the log; the caller holds the threads
-create or replace function message_bury(
+create or replace function message_tombstone(
     p_messages messages[], p_now timestamptz, p_actor uuid, p_removal text default 'deleted') returns void
 language plpgsql volatile as $$
 declare

@@ -79,6 +79,6 @@ begin
     perform report_forget(array(select x.thread_id from unnest(p_messages) x), array(select x.seq from unnest(p_messages) x),
         true);
     if cardinality(v_due) > 0 then
-        perform message_bury(v_due, p_now, null, 'expired');
+        perform message_tombstone(v_due, p_now, null, 'expired');
     end if;
 end $$;

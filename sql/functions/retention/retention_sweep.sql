@@ -45,7 +45,7 @@ begin
     where e.thread_id = g.thread_id and e.seq = g.seq;
     perform report_forget(v_threads, v_seqs, true);
     if cardinality(v_messages) > 0 then
-        perform message_bury(v_messages, v_now, null, 'expired');
+        perform message_tombstone(v_messages, v_now, null, 'expired');
     end if;
     return cardinality(v_threads);
 end $$;

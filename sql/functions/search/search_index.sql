@@ -161,7 +161,7 @@ end $$;
 -- Deletes a message's words from the index, or leaves that to the next pass. Call it before the content changes, with
 -- the row as it is, and before locking the log. It never waits.
 -- Locks: the thread's place in the index (shared; not taken if a pass has it)
-create or replace function search_forget(m messages) returns void
+create or replace function search_remove(m messages) returns void
 language plpgsql volatile as $$
 declare
     v_words text[] := search_words_now(m, p_deletes => true);
@@ -173,8 +173,8 @@ begin
 end $$;
 
 -- Inserts a message's words after its content has changed, or leaves that to the next pass. It never waits.
--- Locks: as search_forget
-create or replace function search_remember(m messages) returns void
+-- Locks: as search_remove
+create or replace function search_add(m messages) returns void
 language plpgsql volatile as $$
 begin
     insert into message_words (thread_id, word, seq)
