@@ -12,7 +12,7 @@ struct Configuration: Decodable {
     let files: [String: String]?
 }
 
-struct Failure: Error, CustomStringConvertible {
+struct EmbedFailure: Error, CustomStringConvertible {
     let description: String
 }
 
@@ -22,7 +22,7 @@ struct EmbedFilesTool {
         do {
             let arguments = CommandLine.arguments
             guard arguments.count == 4 else {
-                throw Failure(description: "usage: EmbedFilesTool <embed.json> <directory> <output.swift>")
+                throw EmbedFailure(description: "usage: EmbedFilesTool <embed.json> <directory> <output.swift>")
             }
             try run(configuration: arguments[1], directory: arguments[2], output: arguments[3])
         } catch {
@@ -66,7 +66,7 @@ struct EmbedFilesTool {
 
     private static func text(_ path: String) throws -> String {
         guard let text = String(validating: try Data(contentsOf: URL(filePath: path)), as: UTF8.self) else {
-            throw Failure(description: "\(path) is not UTF-8 text")
+            throw EmbedFailure(description: "\(path) is not UTF-8 text")
         }
         return text
     }

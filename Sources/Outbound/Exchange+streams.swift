@@ -53,7 +53,7 @@ extension Exchange {
     }
 
     /// Continues a paused transfer.
-    func goOn() {
+    func resume() {
         beginWindow()
         curl_easy_pause(easy, CURLPAUSE_CONT)
     }

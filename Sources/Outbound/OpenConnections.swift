@@ -58,7 +58,7 @@ final class OpenConnections {
     }
 
     /// Closes a connection that has received nothing since `began`. Its transfers fail, or begin again on another one.
-    func cut(port: Int, ifDumbSince began: ContinuousClock.Instant) {
+    func close(port: Int, ifSilentSince began: ContinuousClock.Instant) {
         if let time = receivedAt[port], time >= began { return }
         guard let socket = socket(port: port) else { return }
         shutdown(socket, Int32(SHUT_RDWR))

@@ -51,8 +51,8 @@ struct OutboundLoop {
             beginReady()
             for stream in attended { attend(stream) }
             // A transfer that has ended makes room for the next.
-            let areSomeThrough = move()
-            if !expire(), !areSomeThrough { wait(until: deadline) }
+            let someEnded = move()
+            if !expire(), !someEnded { wait(until: deadline) }
         }
         end()
     }
@@ -100,7 +100,7 @@ struct OutboundLoop {
     /// Continues a stream that was paused, or ends one that was cancelled. One that has ended is ignored.
     private mutating func attend(_ stream: TransferStream) {
         guard let (easy, entry) = exchanges.first(where: { $0.value.exchange.http?.stream === stream }) else { return }
-        guard stream.isCancelled else { return entry.exchange.goOn() }
+        guard stream.isCancelled else { return entry.exchange.resume() }
         exchanges[easy] = nil
         curl_multi_remove_handle(multi, easy)
         recycle(entry.exchange)
@@ -142,7 +142,7 @@ struct OutboundLoop {
             curl_multi_remove_handle(multi, easy)
             if let port = http.localPort {
                 if answer != nil { connections.received(port: port, at: now) }
-                connections.cut(port: port, ifDumbSince: http.began)
+                connections.close(port: port, ifSilentSince: http.began)
             }
             recycle(exchange)
             finish(answer.map { .success($0) } ?? .failure(.timedOut), job)

@@ -22,7 +22,7 @@ extension SignInCalls {
         }
         try await rates.signIn(byTokenOf: given.subject)
         return try await store.delegate(
-            given.subject, user: .make(), name: given.name, nameOrElse: Delegation.nameOrElse, picture: given.picture,
+            given.subject, user: .make(), name: given.name, defaultName: Delegation.defaultName, picture: given.picture,
             session: session)
     }
 }

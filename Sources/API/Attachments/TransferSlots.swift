@@ -39,10 +39,10 @@ final class TransferLine: Sendable {
 
     private struct State {
         var holders = TransferHolders()
-        var transfers: [UInt64: Transfer] = [:]
+        var transfers: [UInt64: RunningTransfer] = [:]
         var lastID: UInt64 = 0
 
-        mutating func remove(_ id: UInt64) -> Transfer? {
+        mutating func remove(_ id: UInt64) -> RunningTransfer? {
             holders.remove(id)
             return transfers.removeValue(forKey: id)
         }
@@ -88,14 +88,14 @@ final class TransferLine: Sendable {
         _ slot: HeldSlot, _ user: UserID, _ address: IPAddress?, _ state: inout State
     ) -> TransferSlot {
         state.lastID += 1
-        let (id, transfer) = (state.lastID, Transfer(account: user, slot: slot))
+        let (id, transfer) = (state.lastID, RunningTransfer(account: user, slot: slot))
         state.transfers[id] = transfer
         state.holders.add(id, of: user, at: address, now: .now)
         return TransferSlot(transfer) { [weak self] in _ = self?.state.withLock { $0.remove(id) } }
     }
 
     private func displace(for user: UserID, _ address: IPAddress?) -> TransferSlot? {
-        let change: (slot: TransferSlot, loser: Transfer)? = state.withLock { state in
+        let change: (slot: TransferSlot, loser: RunningTransfer)? = state.withLock { state in
             guard slots.load.busy >= countMax, state.holders.count(of: user) < accountCountMax else { return nil }
             let id = state.holders.displaced(by: user, at: address, now: .now) { id in
                 state.transfers[id]?.byteCount.load(ordering: .relaxed) ?? 0
@@ -112,7 +112,7 @@ final class TransferLine: Sendable {
 }
 
 /// A transfer that has a slot, or had one.
-final class Transfer: Sendable {
+final class RunningTransfer: Sendable {
     fileprivate let account: UserID
     fileprivate let slot: HeldSlot
     fileprivate let byteCount = Atomic(0)
@@ -142,10 +142,10 @@ final class Transfer: Sendable {
 
 /// One transfer's slot. Released with the last reference, because the end of a streamed answer has many forms.
 final class TransferSlot: Sendable {
-    private let transfer: Transfer
+    private let transfer: RunningTransfer
     private let end: @Sendable () -> Void
 
-    fileprivate init(_ transfer: Transfer, end: @escaping @Sendable () -> Void) {
+    fileprivate init(_ transfer: RunningTransfer, end: @escaping @Sendable () -> Void) {
         self.transfer = transfer
         self.end = end
     }

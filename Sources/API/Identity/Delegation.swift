@@ -4,7 +4,7 @@ import DelegatedTokens
 /// How tokens of the host app are checked.
 package struct Delegation: Sendable {
     /// The name of an account whose first token has no name. Not its external id, which may be an e-mail address.
-    static let nameOrElse = "Unnamed"
+    static let defaultName = "Unnamed"
 
     let keys: KeyFile
     let expecting: DelegatedToken.Expectations

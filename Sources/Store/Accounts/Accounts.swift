@@ -17,16 +17,16 @@ extension Store {
     }
 
     /// Signs in the user of a token of the host app, with the token's profile. Creates the account at the first use, with
-    /// the id `user`, and with the name `nameOrElse` if the token has none.
+    /// the id `user`, and with the name `defaultName` if the token has none.
     package func delegate(
-        _ externalID: ExternalID, user: UserID, name: DisplayName?, nameOrElse: String, picture: ImageURL?,
+        _ externalID: ExternalID, user: UserID, name: DisplayName?, defaultName: String, picture: ImageURL?,
         session: NewSession
     ) async throws -> SignedIn {
-        let words = name?.directoryWords(with: nil) ?? nameOrElse.words
+        let words = name?.directoryWords(with: nil) ?? defaultName.words
         return try await row(
             "account_delegate",
             [
-                .text(externalID.text), .id(user), .text(orNull: name?.text), .text(nameOrElse), .texts(words),
+                .text(externalID.text), .id(user), .text(orNull: name?.text), .text(defaultName), .texts(words),
                 .text(orNull: picture?.text),
             ] + session.parameters + [.int(session.accountCountMax)]
         ) { try $0.signedIn() }

@@ -1,4 +1,4 @@
-// A part of an archive as it is staged. `Transfer` reads archives and makes parts.
+// A part of an archive as it is staged. `Archives` reads archives and makes parts.
 import Domain
 
 /// Some lines of an archive. What each line says by itself has been checked.

@@ -100,7 +100,7 @@ final class BodyStream {
     /// Asked for each piece, if no task writes the stream.
     var source: (any StreamSource)?
     /// The source is asked once the channel can be written to again.
-    var owesRoom = false
+    var awaitsRoom = false
     /// The source is being asked.
     var isOfferingRoom = false
     /// The task that waits until more may be written.

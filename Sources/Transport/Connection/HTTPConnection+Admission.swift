@@ -41,7 +41,7 @@ extension HTTPConnection {
     }
 
     private func ask(_ loops: ArraySlice<NIOLoopBound<LoopState>>, of address: IPAddress?) {
-        guard let next = loops.first else { return turnAway() }
+        guard let next = loops.first else { return refuseConnection() }
         guard let connection = reference?.connection else { return }
         next.eventLoop.execute {
             let hasRoom = next.value.closeLongestIdle(of: address)
@@ -55,7 +55,7 @@ extension HTTPConnection {
         }
     }
 
-    private func turnAway() {
+    private func refuseConnection() {
         let counters = server.counters
         isAwaitingAdmission = false
         isRefused = true

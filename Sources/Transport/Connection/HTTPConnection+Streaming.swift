@@ -144,10 +144,10 @@ extension HTTPConnection {
     private func offerRoom(_ id: UInt32) {
         guard let (_, body) = streaming(id), let source = body.source, let context else { return }
         guard context.channel.isWritable else {
-            body.owesRoom = true
+            body.awaitsRoom = true
             return
         }
-        body.owesRoom = false
+        body.awaitsRoom = false
         guard !body.isOfferingRoom else {
             // The source has sent a piece at once. Other connections go first, and the stack does not grow.
             return loop.eventLoop.execute { [reference] in reference?.connection.value.offerRoom(id) }
@@ -161,6 +161,6 @@ extension HTTPConnection {
     func continueStream() {
         guard case .streaming(let request, let body) = phase else { return }
         body.writableWaiter.take()?.resume()
-        if body.owesRoom { offerRoom(request.id) }
+        if body.awaitsRoom { offerRoom(request.id) }
     }
 }
