@@ -41,7 +41,7 @@ export PARLEY_SEED=${SEED:-${PARLEY_SEED:-$((RANDOM << 15 | RANDOM))}}
 lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadRequests MetricsAccess PageExamples
     ClientGuide EventExamples ObjectStores WebClientSetting TerminalChat ClientOutbox
     ClientSearch FeedUnderKills)
-lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests RequestLog MetricsPage Searching Paging
+lane_2=(SendingAlerts AlertLoops ServingTLS FuzzingRequests RequestLog MetricsPage Searching Paging
     DelegatedSignIn AdminCalls WebhookDeliveries MembersOnTwoNodes MessageChanges PayloadNumbers
     KilledNodes Sessions-takesAsLong HookPosting LongestRetention ClientTimelines ClientSigningIn
     HeldFiles PolicyUnderKills)

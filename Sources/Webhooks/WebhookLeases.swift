@@ -15,25 +15,25 @@ package struct WebhookLeases: Sendable {
     /// Between two looks at the leases: four ticks, less what a tick may come late.
     private static let interval = Duration.milliseconds(900)
 
-    /// What a look at the leases means for the lanes.
+    /// What a look at the leases means for the loops.
     package struct Changes: Sendable, Equatable {
         /// Until when the node may send.
         package var leaseEnd: Instant
-        /// Lanes that continue.
+        /// Loops that continue.
         package var renewed: [WebhookID] = []
-        /// Lanes that stop: the endpoint is disabled or deleted, or another node has it.
+        /// Loops that stop: the endpoint is disabled or deleted, or another node has it.
         package var stopped: [WebhookID] = []
-        /// Endpoints that get a lane.
+        /// Endpoints that get a loop.
         package var started: [WebhookID] = []
     }
 
-    private var lanes: Set<WebhookID> = []
+    private var loops: Set<WebhookID> = []
     private var tendedAt: Instant?
 
     package init() {}
 
-    /// The endpoints with a lane, in order.
-    package var ids: [WebhookID] { lanes.sorted() }
+    /// The endpoints with a loop, in order.
+    package var ids: [WebhookID] { loops.sorted() }
 
     /// Returns whether to renew and claim now. The look then counts as made, even if it fails.
     package mutating func isTendDue(now: Instant) -> Bool {
@@ -42,18 +42,18 @@ package struct WebhookLeases: Sendable {
         return true
     }
 
-    /// Reports the endpoints that the node holds. An endpoint whose lane is ending gets the next one after that.
+    /// Reports the endpoints that the node holds. An endpoint whose loop is ending gets the next one after that.
     ///
     /// - Parameter began: when the call began, because the database counts the lease from its own time in the call.
     package mutating func tended(_ held: [WebhookID], began: Instant) -> Changes {
         var changes = Changes(leaseEnd: began + Self.leaseSafe)
-        changes.stopped = lanes.subtracting(held).sorted()
+        changes.stopped = loops.subtracting(held).sorted()
         for id in held {
-            if lanes.insert(id).inserted { changes.started.append(id) } else { changes.renewed.append(id) }
+            if loops.insert(id).inserted { changes.started.append(id) } else { changes.renewed.append(id) }
         }
         return changes
     }
 
-    /// Reports that an endpoint's lane has ended, or could not begin.
-    package mutating func ended(_ id: WebhookID) { lanes.remove(id) }
+    /// Reports that an endpoint's loop has ended, or could not begin.
+    package mutating func ended(_ id: WebhookID) { loops.remove(id) }
 }

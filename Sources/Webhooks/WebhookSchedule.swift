@@ -146,7 +146,7 @@ package struct WebhookSchedule: Sendable {
 
     // MARK: The lease
 
-    /// Reports that the lease was renewed. Returns whether the lane continues. Otherwise it stops, and the next lane
+    /// Reports that the lease was renewed. Returns whether the loop continues. Otherwise it stops, and the next loop
     /// begins from the recorded place: after a replay and with other settings.
     package mutating func renewed(claim: Int64, revision: Int, leaseEnd: ContinuousClock.Instant) -> Bool {
         guard claim == self.claim else {

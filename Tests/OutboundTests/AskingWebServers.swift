@@ -69,7 +69,7 @@ struct AskingWebServers: Asking {
     init() async throws {
         sinks = try await Self.start.value
         for service in PushSinks.Service.allCases {
-            try await sinks.cheer(service)
+            try await sinks.restore(service)
             try await sinks.setStreams(100, of: service)
         }
     }
@@ -77,7 +77,7 @@ struct AskingWebServers: Asking {
     @Test("returns redirects as they are, and answers' headers in lower case")
     func redirects() async throws {
         let target = "https://127.0.0.1:\(sinks.ports[.webpush] ?? 0)/other"
-        try await sinks.mood(
+        try await sinks.behave(
             .answer(307, headers: ["Location": target, "Retry-After": " 7 "]), of: .webpush, times: 1)
         let answer = try await client().perform(request(.webpush))
         #expect(answer.status == 307 && answer.headers["location"] == target && answer.headers["retry-after"] == "7")
@@ -86,11 +86,11 @@ struct AskingWebServers: Asking {
     @Test("reads no more of an answer than the limit", arguments: [PushSinks.Service.apns, .webpush])
     func bounds(_ service: PushSinks.Service) async throws {
         let client = try client()
-        try await sinks.mood(.answer(200, padding: 60_000), of: service)
+        try await sinks.behave(.answer(200, padding: 60_000), of: service)
         #expect(try await client.perform(request(service)).body.count > 60_000)
-        try await sinks.mood(.answer(200, padding: 70_000), of: service)
+        try await sinks.behave(.answer(200, padding: 70_000), of: service)
         #expect(reason(await result(client, request(service))) == "the answer is too large")
-        try await sinks.mood(
+        try await sinks.behave(
             .answer(200, headers: ["x-long": String(repeating: "x", count: 17_000)]), of: service)
         #expect(reason(await result(client, request(service))) == "the answer is too large")
         #expect(try await client.perform(request(service)).status >= 400)
@@ -99,12 +99,12 @@ struct AskingWebServers: Asking {
     @Test(
         "survives any failure of a request or a connection, and completes the others",
         arguments: [
-            PushSinks.Mood.refuse, .reset, .drop, .torn, .lost, .goAway, .goAwayAfter,
+            PushSinks.Behaviour.refuse, .reset, .drop, .torn, .lost, .goAway, .goAwayAfter,
         ])
-    func faults(_ mood: PushSinks.Mood) async throws {
+    func faults(_ behaviour: PushSinks.Behaviour) async throws {
         let client = try client()
         _ = try await client.perform(request())
-        try await sinks.mood(mood, of: .apns, for: "bad0")
+        try await sinks.behave(behaviour, of: .apns, for: "bad0")
         async let bad = result(client, request(token: "bad0"))
         let others = await results(client, count: 20, request())
         // libcurl repeats some requests by itself. Each must end, and not by a timeout.
@@ -121,7 +121,7 @@ struct AskingWebServers: Asking {
     func early(_ byteCount: Int) async throws {
         let client = try client()
         for _ in 0..<2 {
-            try await sinks.mood(.early(201), of: .apns)
+            try await sinks.behave(.early(201), of: .apns)
             let exchange = HTTPExchange(
                 url: sinks.url(.apns) + "/3/device/abcd", headers: [], body: Array(repeating: 0x20, count: byteCount),
                 reach: .anywhere)
@@ -136,7 +136,7 @@ struct AskingWebServers: Asking {
     func torn(_ service: PushSinks.Service) async throws {
         let client = try client()
         for (status, needsStatusOnly) in [(200, true), (201, true), (200, false), (503, true)] {
-            try await sinks.mood(.torn(status), of: service)
+            try await sinks.behave(.torn(status), of: service)
             let result = await result(client, request(service, needsStatusOnly: needsStatusOnly))
             if needsStatusOnly, status < 300 {
                 #expect((try? result.get())?.status == status)
@@ -152,11 +152,11 @@ struct AskingWebServers: Asking {
         let client = try client()
         _ = try await client.perform(request())
         let before = try sinks.connectionCount(of: .apns)
-        try await sinks.mood(.hang, of: .apns, times: 1_000)
+        try await sinks.behave(.hang, of: .apns, times: 1_000)
         let results = await results(client, count: 3, request(timeMax: .milliseconds(300)))
         // The other transfers may see the connection's end first.
         #expect(results.contains(.failure(.timedOut)) && !results.contains { (try? $0.get()) != nil })
-        try await sinks.cheer(.apns)
+        try await sinks.restore(.apns)
         #expect(try await client.perform(request(timeMax: .seconds(3))).status == 403)
         #expect(try sinks.connectionCount(of: .apns) > before)
     }
@@ -221,7 +221,7 @@ struct AskingWebServers: Asking {
     @Test("ends all transfers when it is closed, also those that wait for a connection")
     func closes() async throws {
         try await sinks.setStreams(1, of: .apns)
-        try await sinks.mood(.hang, of: .apns, times: 30)
+        try await sinks.behave(.hang, of: .apns, times: 30)
         let client = try client()
         async let hanging = results(client, count: 20, request())
         try await eventually("a connection") { try sinks.openConnectionCount(of: .apns) > 0 }
@@ -253,7 +253,7 @@ struct ConnectingToWebServers: Asking {
         // The server refuses requests sent before its settings arrived. libcurl repeats each of them five times, which
         // may not be enough on a busy machine: then the caller repeats them, as the sender of alerts does.
         try await sinks.setStreams(20, of: service)
-        try await sinks.mood(.slow(seconds: 0.05), of: service, times: 1_000)
+        try await sinks.behave(.slow(seconds: 0.05), of: service, times: 1_000)
         let client = try client()
         var missingCount = 200
         for _ in 1...5 where missingCount > 0 {
@@ -271,7 +271,7 @@ struct ConnectingToWebServers: Asking {
     @Test("sends one request at a time to a server that allows one stream")
     func slowStart() async throws {
         try await sinks.setStreams(1_000, atFirst: 1, of: .apns)
-        try await sinks.mood(.slow(seconds: 0.02), of: .apns, times: 1_000)
+        try await sinks.behave(.slow(seconds: 0.02), of: .apns, times: 1_000)
         let client = try client()
         for result in await results(client, count: 150, request()) { #expect(try result.get().status == 403) }
         #expect(try sinks.requestCount(of: .apns) == 150)
@@ -292,7 +292,7 @@ struct ConnectingToWebServers: Asking {
     func slow() async throws {
         let client = try client()
         _ = try await client.perform(request())
-        try await sinks.mood(.hang, of: .apns, for: "bad1")
+        try await sinks.behave(.hang, of: .apns, for: "bad1")
         let ends = Tally()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -12,10 +12,10 @@ struct ScannerFaults {
     private struct SourceFailure: Error {}
 
     private func scan(
-        _ mood: FakeScanner.Mood, pieceCount: Int = 4, idle: Duration = .seconds(20),
+        _ behaviour: FakeScanner.Behaviour, pieceCount: Int = 4, idle: Duration = .seconds(20),
         total: Duration = .seconds(30)
     ) async throws -> VirusScanner.Verdict {
-        let fake = try await FakeScanner.start(mood)
+        let fake = try await FakeScanner.start(behaviour)
         var timeouts = VirusScanner.Timeouts()
         timeouts.idle = idle
         timeouts.total = total
@@ -35,11 +35,11 @@ struct ScannerFaults {
     }
 
     private func failure(
-        _ mood: FakeScanner.Mood, pieceCount: Int = 4, idle: Duration = .seconds(20),
+        _ behaviour: FakeScanner.Behaviour, pieceCount: Int = 4, idle: Duration = .seconds(20),
         total: Duration = .seconds(30)
     ) async -> ScanFailure? {
         await #expect(throws: ScanFailure.self) {
-            try await scan(mood, pieceCount: pieceCount, idle: idle, total: total)
+            try await scan(behaviour, pieceCount: pieceCount, idle: idle, total: total)
         }
     }
 
@@ -77,9 +77,9 @@ struct ScannerFaults {
 
     @Test("is lost when it closes without an answer, before or after it has read the bytes")
     func closes() async {
-        for mood in [FakeScanner.Mood.closesAtOnce, .closesAtEnd] {
-            guard case .lost? = await failure(mood, pieceCount: 100) else {
-                Issue.record("\(mood)")
+        for behaviour in [FakeScanner.Behaviour.closesAtOnce, .closesAtEnd] {
+            guard case .lost? = await failure(behaviour, pieceCount: 100) else {
+                Issue.record("\(behaviour)")
                 continue
             }
         }
@@ -137,7 +137,7 @@ struct ScannerFaults {
 
 /// A server that behaves like no clamd should.
 final class FakeScanner: Sendable {
-    enum Mood: Sendable {
+    enum Behaviour: Sendable {
         /// Reads everything and never answers.
         case silent
         case readsNothing
@@ -153,14 +153,14 @@ final class FakeScanner: Sendable {
 
     private final class Connection: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
-        let mood: Mood
+        let behaviour: Behaviour
         let reads: Tally
         var tail: [UInt8] = []
 
-        init(_ mood: Mood, _ reads: Tally) { (self.mood, self.reads) = (mood, reads) }
+        init(_ behaviour: Behaviour, _ reads: Tally) { (self.behaviour, self.reads) = (behaviour, reads) }
 
         func channelActive(context: ChannelHandlerContext) {
-            switch mood {
+            switch behaviour {
             case .closesAtOnce: context.close(promise: nil)
             case .answersAtOnce(let text): context.writeAndFlush(NIOAny(Self.answer(text)), promise: nil)
             case .drips:
@@ -177,7 +177,7 @@ final class FakeScanner: Sendable {
             // Only the length that ends the stream is zero: the pieces of these tests have no zero bytes.
             guard tail == [0, 0, 0, 0] else { return }
             reads.add()
-            switch mood {
+            switch behaviour {
             case .closesAtEnd: context.close(promise: nil)
             case .answers(let text): context.writeAndFlush(NIOAny(Self.answer(text)), promise: nil)
             default: break
@@ -198,15 +198,15 @@ final class FakeScanner: Sendable {
     /// Streams that were read to their end.
     var readCount: Int { reads.value }
 
-    static func start(_ mood: Mood) async throws -> FakeScanner {
+    static func start(_ behaviour: Behaviour) async throws -> FakeScanner {
         let reads = Tally()
         var bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Connection(mood, reads))
+                    try channel.pipeline.syncOperations.addHandler(Connection(behaviour, reads))
                 }
             }
-        if case .readsNothing = mood { bootstrap = bootstrap.childChannelOption(.autoRead, value: false) }
+        if case .readsNothing = behaviour { bootstrap = bootstrap.childChannelOption(.autoRead, value: false) }
         let channel = try await bootstrap.bind(host: "127.0.0.1", port: 0).get()
         return FakeScanner(port: channel.localAddress?.port ?? 0, channel: channel, reads: reads)
     }

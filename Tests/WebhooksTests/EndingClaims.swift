@@ -1,4 +1,4 @@
-// What a lane still does when its lease ends, when it is stopped, and when its endpoint changes. The test sets the clock.
+// What a loop still does when its lease ends, when it is stopped, and when its endpoint changes. The test sets the clock.
 import Domain
 import Testing
 import Webhooks
@@ -148,7 +148,7 @@ struct EndingClaims {
         #expect(endpoint.stepName() == "end" && endpoint.schedule.lastSettlement() == nil && endpoint.schedule.isOurs)
     }
 
-    @Test("stops when the endpoint has other settings, and leaves to the next lane what it has not sent")
+    @Test("stops when the endpoint has other settings, and leaves to the next loop what it has not sent")
     func otherSettings() {
         var endpoint = TestedEndpoint()
         endpoint.begin([(1, a), (2, a)])
@@ -168,7 +168,7 @@ struct EndingClaims {
         #expect(endpoint.settle() == "cursor 1: delivered 1" && endpoint.stepName() == "wait")
         endpoint.head = 9
         #expect(endpoint.stepName() == "read after 1")
-        // The lane reports a read that was refused. Time alone records no later cursor.
+        // The loop reports a read that was refused. Time alone records no later cursor.
         endpoint.schedule.stop()
         endpoint.timeMs = 60_000
         #expect(endpoint.stepName() == "end")

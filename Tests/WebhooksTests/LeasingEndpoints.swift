@@ -1,4 +1,4 @@
-// Which endpoints a node has lanes for. The test sets the clock.
+// Which endpoints a node has loops for. The test sets the clock.
 import Domain
 import Testing
 import Webhooks
@@ -29,7 +29,7 @@ struct LeasingEndpoints {
         #expect(leases.tended([ids[0]], began: start).leaseEnd == start + .seconds(15))
     }
 
-    @Test("begins a lane for a new endpoint, renews the others, and stops those that the node no longer holds")
+    @Test("begins a loop for a new endpoint, renews the others, and stops those that the node no longer holds")
     func changes() {
         var leases = WebhookLeases()
         let first = leases.tended([ids[0], ids[1]], began: start)
@@ -39,8 +39,8 @@ struct LeasingEndpoints {
         #expect(second.started == [ids[2]] && second.renewed == [ids[1]] && second.stopped == [ids[0]])
     }
 
-    @Test("begins no second lane of an endpoint before the first one has ended")
-    func oneLane() {
+    @Test("begins no second loop of an endpoint before the first one has ended")
+    func oneLoop() {
         var leases = WebhookLeases()
         _ = leases.tended([ids[0]], began: start)
         #expect(leases.tended([], began: start).stopped == [ids[0]])

@@ -95,7 +95,7 @@ struct TestedEndpoint {
         }
     }
 
-    /// Reports a renewal. Returns whether the lane continues.
+    /// Reports a renewal. Returns whether the loop continues.
     mutating func renew(claim: Int64 = 1, revision: Int = 1, untilMs: Int64) -> Bool {
         schedule.renewed(claim: claim, revision: revision, leaseEnd: Self.instant(untilMs))
     }

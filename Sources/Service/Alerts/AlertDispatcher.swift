@@ -1,4 +1,4 @@
-// Sends the alerts that are due, each platform in a lane of its own, so that a platform that is down doesn't delay the
+// Sends the alerts that are due, each platform in a loop of its own, so that a platform that is down doesn't delay the
 // others.
 import Domain
 import Log
@@ -20,7 +20,7 @@ struct AlertDispatcher: Sendable {
     private static let closeMax = Duration.seconds(2)
     private static let keyName = "webpush"
 
-    private let lanes: [AlertLane]
+    private let loops: [AlertLoop]
     private let store: Store
     private let metrics: AlertMetrics
     private let lifeSeconds: Int
@@ -42,12 +42,12 @@ struct AlertDispatcher: Sendable {
     init(
         _ settings: Settings, keys: VAPIDKeyPair, store: Store, metrics: AlertMetrics, logger: Logger
     ) throws {
-        let limits = AlertLane.Limits(lifeSeconds: settings.pushLifeHours * 3_600)
-        lanes = try AlertSender.configured(settings, keys: keys).map { platform, sender in
+        let limits = AlertLoop.Limits(lifeSeconds: settings.pushLifeHours * 3_600)
+        loops = try AlertSender.configured(settings, keys: keys).map { platform, sender in
             let outbound = try Outbound(
                 caFile: settings.caFile, allowPrivate: settings.pushAllowsPrivate,
                 connectionsPerHostMax: settings.pushConnectionCountMax, inFlightMax: limits.inFlightMax)
-            return AlertLane(
+            return AlertLoop(
                 platform, sender, store: store, outbound: outbound, limits: limits, metrics: metrics[platform],
                 logger: logger)
         }
@@ -57,18 +57,18 @@ struct AlertDispatcher: Sendable {
         lifeSeconds = limits.lifeSeconds
     }
 
-    /// Failures of all lanes, and of the checks of the queues.
-    var failures: [Counter] { lanes.map(\.metrics.failures) + [queueFailures] }
+    /// Failures of all loops, and of the checks of the queues.
+    var failures: [Counter] { loops.map(\.metrics.failures) + [queueFailures] }
 
-    /// Makes all lanes look for due alerts. From any thread.
+    /// Makes all loops look for due alerts. From any thread.
     @Sendable func wake() {
-        for lane in lanes { lane.wake() }
+        for loop in loops { loop.wake() }
     }
 
     /// Runs until cancelled. Alerts under way then have two seconds to arrive.
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
-            for lane in lanes { group.addTask { await lane.run(closeMax: Self.closeMax) } }
+            for loop in loops { group.addTask { await loop.run(closeMax: Self.closeMax) } }
             group.addTask {
                 try await worker("measuring the queue of alerts", every: Self.queueInterval).run {
                     try await measureQueues()
@@ -89,15 +89,15 @@ struct AlertDispatcher: Sendable {
     }
 
     private func measureQueues() async throws {
-        for lane in lanes {
-            let age = try await store.alertQueueAgeMs(lane.platform)
-            metrics[lane.platform].queueMs.store(age ?? 0, ordering: .relaxed)
+        for loop in loops {
+            let age = try await store.alertQueueAgeMs(loop.platform)
+            metrics[loop.platform].queueMs.store(age ?? 0, ordering: .relaxed)
         }
     }
 
-    /// Drops expired alerts of platforms without a lane here, because no other node may have one either.
+    /// Drops expired alerts of platforms without a loop here, because no other node may have one either.
     private func sweep() async throws {
-        let served = Set(lanes.map(\.platform))
+        let served = Set(loops.map(\.platform))
         for platform in PushPlatform.allCases where !served.contains(platform) {
             while try await store.expireAlerts(
                 platform, limit: Self.sweepLimit, lifeSeconds: lifeSeconds) >= Self.sweepLimit

@@ -5,7 +5,7 @@ import Synchronization
 import Telemetry
 
 final class AlertMetrics: Sendable {
-    final class Lane: Sendable {
+    final class Loop: Sendable {
         let sent = Counter()
         let retried = Counter()
         let dropped = Counter()
@@ -26,11 +26,11 @@ final class AlertMetrics: Sendable {
         }
     }
 
-    let apns = Lane()
-    let fcm = Lane()
-    let webPush = Lane()
+    let apns = Loop()
+    let fcm = Loop()
+    let webPush = Loop()
 
-    subscript(platform: PushPlatform) -> Lane {
+    subscript(platform: PushPlatform) -> Loop {
         switch platform {
         case .apns: apns
         case .fcm: fcm
@@ -40,7 +40,7 @@ final class AlertMetrics: Sendable {
 
     func write(to text: inout MetricsText) {
         func each<Value>(
-            _ more: MetricsText.Labels = [], _ value: (Lane) -> Value
+            _ more: MetricsText.Labels = [], _ value: (Loop) -> Value
         ) -> [(labels: MetricsText.Labels, value: Value)] {
             PushPlatform.allCases.map { platform in
                 let labels: MetricsText.Labels = [("platform", platform.rawValue)]

@@ -14,7 +14,7 @@ enum PushTokenFailure: Error {
     case halt(reason: String)
 }
 
-/// The provider tokens of one lane.
+/// The provider tokens of one loop.
 actor ProviderTokens {
     /// How long no other node creates a token: longer than a request for one may take.
     private static let leaseSeconds = 30

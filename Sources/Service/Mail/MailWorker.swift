@@ -20,7 +20,7 @@ final class MailWorker: Sendable {
     /// The name of the mailed codes' flow in the password hasher's queue.
     private static let hashFlow = "mail"
     /// Mails on their way at once. More would hash more than a small machine has cores for.
-    private static let laneCount = 4
+    private static let sendingCountMax = 4
     /// Between checks for a mail that another node left, or that is due again. A check costs an index probe.
     private static let interval = Duration.seconds(1)
     private static let sweepInterval = Duration.seconds(60)
@@ -55,13 +55,13 @@ final class MailWorker: Sendable {
         self.from = from
         appName = settings.appName
         relay = MailRelay(server)
-        outbound = try Outbound(caFile: settings.caFile, inFlightMax: Self.laneCount)
+        outbound = try Outbound(caFile: settings.caFile, inFlightMax: Self.sendingCountMax)
         sending = Worker("sending mail", retryAfter: Self.interval, failures: metrics.failures, logger: logger)
         var limits = DeliveryQueue<MailItem>.Limits()
-        limits.heldCountMax = Self.laneCount
+        limits.heldCountMax = Self.sendingCountMax
         limits.claimCountMax = 1
         limits.settleCountMax = 1
-        limits.settlementCountMax = Self.laneCount
+        limits.settlementCountMax = Self.sendingCountMax
         loop = DeliveryLoop(
             DeliveryQueue(limits: limits, now: .now), claiming: sending, recording: sending, every: Self.interval,
             clock: .system)

@@ -1,4 +1,4 @@
-// Which endpoints this node delivers to: it claims those that no node has, and gives each a lane of its own.
+// Which endpoints this node delivers to: it claims those that no node has, and gives each a loop of its own.
 import API
 import Basics
 import Domain
@@ -29,7 +29,7 @@ struct WebhookDispatcher: Sendable {
     private let logger: Logger
     private let node = WebhookID.make().description
     private let testing: Outbound
-    private let lanes = Lanes()
+    private let loops = Loops()
 
     init(
         _ settings: Settings, store: Store, metrics: WebhookMetrics, head: @escaping @Sendable () -> Position,
@@ -44,7 +44,7 @@ struct WebhookDispatcher: Sendable {
         caFile = settings.caFile
         testing = try Outbound(
             caFile: settings.caFile, allowPrivate: settings.pushAllowsPrivate, inFlightMax: Self.testsInFlightMax)
-        metrics.setLags { [lanes] in lanes.lags() }
+        metrics.setLags { [loops] in loops.lags() }
     }
 
     /// Runs until cancelled. Requests under way then have two seconds to end.
@@ -52,34 +52,34 @@ struct WebhookDispatcher: Sendable {
         try await withThrowingDiscardingTaskGroup { group in
             let worker = Worker("looking after webhooks", failures: metrics.failures, logger: logger)
             while true {
-                if lanes.isTendDue(), let started = try await worker.attempt({ try await tend() }) {
-                    for lane in started {
+                if loops.isTendDue(), let started = try await worker.attempt({ try await tend() }) {
+                    for loop in started {
                         group.addTask {
-                            await lane.run()
-                            lanes.remove(lane.id)
+                            await loop.run()
+                            loops.remove(loop.id)
                         }
                     }
                 }
-                lanes.wake()
+                loops.wake()
                 try await Ticker.sleep()
             }
         }
     }
 
-    /// Renews, claims and stops. Returns the new lanes.
-    private func tend() async throws -> [WebhookLane] {
+    /// Renews, claims and stops. Returns the new loops.
+    private func tend() async throws -> [WebhookLoop] {
         let began = ContinuousClock.now
         let held = try await store.tendWebhooks(
-            node: node, held: lanes.ids, limit: WebhookLeases.claimMax, leaseSeconds: WebhookLeases.leaseSeconds)
-        let (unserved, leaseEnd) = lanes.update(held, began: began)
+            node: node, held: loops.ids, limit: WebhookLeases.claimMax, leaseSeconds: WebhookLeases.leaseSeconds)
+        let (unserved, leaseEnd) = loops.update(held, began: began)
         return unserved.compactMap { webhook in
             do {
-                let lane = try lane(of: webhook, leaseEnd: leaseEnd)
-                lanes.add(lane)
-                return lane
+                let loop = try loop(of: webhook, leaseEnd: leaseEnd)
+                loops.add(loop)
+                return loop
             } catch {
                 metrics.failures.add()
-                lanes.remove(webhook.id)
+                loops.remove(webhook.id)
                 logger.warning(
                     "delivering to a webhook cannot begin; retrying in 1 s",
                     metadata: ["webhook": "\(webhook.id)", "reason": "\(error)"])
@@ -88,8 +88,8 @@ struct WebhookDispatcher: Sendable {
         }
     }
 
-    private func lane(of webhook: LeasedWebhook, leaseEnd: ContinuousClock.Instant) throws -> WebhookLane {
-        WebhookLane(
+    private func loop(of webhook: LeasedWebhook, leaseEnd: ContinuousClock.Instant) throws -> WebhookLoop {
+        WebhookLoop(
             webhook, leaseEnd: leaseEnd, retries: retries, store: store,
             outbound: try Outbound(
                 caFile: caFile, allowPrivate: allowsPrivate, inFlightMax: Self.inFlightMax,
@@ -120,11 +120,11 @@ struct WebhookDispatcher: Sendable {
     }
 }
 
-/// The lanes of a node by their endpoints. `WebhookLeases` decides which there are. From any thread.
-private final class Lanes: Sendable {
+/// The loops of a node by their endpoints. `WebhookLeases` decides which there are. From any thread.
+private final class Loops: Sendable {
     private struct State {
         var leases = WebhookLeases()
-        var lanes: [WebhookID: WebhookLane] = [:]
+        var loops: [WebhookID: WebhookLoop] = [:]
     }
 
     private let state = Mutex(State())
@@ -133,40 +133,40 @@ private final class Lanes: Sendable {
 
     func isTendDue() -> Bool { state.withLock { $0.leases.isTendDue(now: .now) } }
 
-    func add(_ lane: WebhookLane) {
-        state.withLock { $0.lanes[lane.id] = lane }
-        lane.wake()
+    func add(_ loop: WebhookLoop) {
+        state.withLock { $0.loops[loop.id] = loop }
+        loop.wake()
     }
 
     func remove(_ id: WebhookID) {
         state.withLock { state in
-            state.lanes[id] = nil
+            state.loops[id] = nil
             state.leases.ended(id)
         }
     }
 
     func wake() {
-        for lane in state.withLock({ Array($0.lanes.values) }) { lane.wake() }
+        for loop in state.withLock({ Array($0.loops.values) }) { loop.wake() }
     }
 
-    /// Renews the lanes of `held`, and stops the others. Returns the endpoints without a lane.
+    /// Renews the loops of `held`, and stops the others. Returns the endpoints without a loop.
     func update(
         _ held: [LeasedWebhook], began: ContinuousClock.Instant
     ) -> (unserved: [LeasedWebhook], leaseEnd: ContinuousClock.Instant) {
-        let (changes, lanes) = state.withLock { ($0.leases.tended(held.map(\.id), began: began), $0.lanes) }
-        for id in changes.stopped { lanes[id]?.stop() }
+        let (changes, loops) = state.withLock { ($0.leases.tended(held.map(\.id), began: began), $0.loops) }
+        for id in changes.stopped { loops[id]?.stop() }
         let started = Set(changes.started)
         for webhook in held where !started.contains(webhook.id) {
-            lanes[webhook.id]?.renew(webhook, leaseEnd: changes.leaseEnd)
+            loops[webhook.id]?.renew(webhook, leaseEnd: changes.leaseEnd)
         }
         return (held.filter { started.contains($0.id) }, changes.leaseEnd)
     }
 
     func lags() -> [WebhookMetrics.Lag] {
         let nowMs = WallClock.ms
-        return state.withLock { Array($0.lanes.values) }.sorted { $0.id < $1.id }.map { lane in
-            let lag = lane.lag(nowMs: nowMs)
-            return .init(webhook: lane.id.description, eventCount: lag.eventCount, seconds: lag.seconds)
+        return state.withLock { Array($0.loops.values) }.sorted { $0.id < $1.id }.map { loop in
+            let lag = loop.lag(nowMs: nowMs)
+            return .init(webhook: loop.id.description, eventCount: lag.eventCount, seconds: lag.seconds)
         }
     }
 }

@@ -40,9 +40,9 @@ struct FailingPolicies {
             #expect(Int(refused.headers["retry-after"] ?? "") ?? 0 >= 1)
             #expect(try await stage.sql("select count(*) from messages where id = '\(id)'") == "0")
             // The policy has recovered: the same message is asked about again.
-            try stage.policy.mood("allow")
+            try stage.policy.behave("allow")
             #expect(try await ann.client.say("\(word) x", in: thread, id: id).status == 201, "\(word)")
-            try stage.policy.mood(nil)
+            try stage.policy.behave(nil)
         }
         let id = try await ann.client.say("one", in: thread).string("id")
         #expect(try await ann.client.edit(id, in: thread, to: "500 two").status == 503)
@@ -53,13 +53,13 @@ struct FailingPolicies {
     func pauses() async throws {
         let stage = try await Self.stage(.closed)
         let (ann, _, thread) = try await stage.people()
-        try stage.policy.mood("500")
+        try stage.policy.behave("500")
         for _ in 0..<20 { #expect(try await ann.client.say("hi", in: thread).status == 503) }
         #expect(try stage.policy.questions(about: thread).count < 12)
         let metrics = try await Client(port: stage.nodes[0].port).get("/metrics").text
         #expect(metrics.contains("parley_policy_failures_total{reason=\"paused\"}"))
         #expect(metrics.contains("parley_policy_failures_total{reason=\"status\"}"))
-        try stage.policy.mood(nil)
+        try stage.policy.behave(nil)
         try await eventually("a message is accepted") {
             try await ann.client.say("hi", in: thread).status == 201
         }

@@ -77,13 +77,13 @@ extension SystemTests {
             let url = try #require(hook.json["url"].string)
             let path = String(url.dropFirst(node.address.description.count))
             #expect(try await node.client.post(path, ["text": "/echo hook"]).status == 200)
-            try await stage.sink.mood(.answer(200, body: #"{"payload":{"text":"/echo loop","n":1}}"#), of: "/echo")
+            try await stage.sink.behave(.answer(200, body: #"{"payload":{"text":"/echo loop","n":1}}"#), of: "/echo")
             let message = try await node.client.sent("/echo", in: thread, as: stage.ann)
             let reply = try await stage.reply(to: message, in: thread)
             #expect(reply["payload"] == ["text": "/echo loop", "n": 1])
             #expect(try await stage.answer(to: "/local b", in: other) == "echo b")
             // What is answered without a text ends in silence.
-            try await stage.sink.mood(.answer(204), of: "/echo")
+            try await stage.sink.behave(.answer(204), of: "/echo")
             let silent = try await node.client.sent("/echo\nquiet", in: thread, as: stage.ann)
             try await eventually("the request") { try stage.sink.requests("/echo").count == 2 ? true : nil }
             for command in [echo, local] { try await stage.settled(command) }
@@ -97,7 +97,7 @@ extension SystemTests {
             let (node, stage) = try await Self.start()
             let thread = try await stage.thread()
             let long = #"{"text":"\#(String(repeating: "x", count: 16 * 1024 + 1))"}"#
-            let lasting: [(String, WebhookSink.Mood, String)] = [
+            let lasting: [(String, WebhookSink.Behaviour, String)] = [
                 ("/broken", .answer(500), "its server answered with status 500"),
                 ("/limited", .answer(429, headers: ["retry-after": "1"]), "its server answered with status 429"),
                 ("/moved", .answer(302, headers: ["location": "/echo"]), "its server answered with status 302"),
@@ -105,16 +105,16 @@ extension SystemTests {
                 ("/garbage", .answer(200, body: "<html>"), "its server sent an invalid answer"),
                 ("/long", .answer(200, body: long), "the answer of its server is too long"),
             ]
-            for (word, mood, _) in lasting {
+            for (word, behaviour, _) in lasting {
                 _ = try await stage.command(word)
-                try await stage.sink.mood(mood, of: word, times: .max)
+                try await stage.sink.behave(behaviour, of: word, times: .max)
             }
             _ = try await stage.command("/flaky")
-            try await stage.sink.mood(.answer(503), of: "/flaky", times: 2)
+            try await stage.sink.behave(.answer(503), of: "/flaky", times: 2)
             _ = try await stage.command("/hang")
-            try await stage.sink.mood(.hang, of: "/hang")
+            try await stage.sink.behave(.hang, of: "/hang")
             let gone = try await stage.command("/gone")
-            try await stage.sink.mood(.answer(410), of: "/gone", times: .max)
+            try await stage.sink.behave(.answer(410), of: "/gone", times: .max)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (word, _, reason) in lasting {
                     group.addTask {
@@ -157,7 +157,7 @@ extension SystemTests {
             _ = try await stage.command("/fast")
             // libcurl waits for the first answer of a server without TLS before it opens another connection.
             #expect(try await stage.answer(to: "/slow first", in: thread) == "echo first")
-            try await stage.sink.mood(.hang, of: "/slow", times: .max)
+            try await stage.sink.behave(.hang, of: "/slow", times: .max)
             for number in 0..<20 { _ = try await node.client.sent("/slow \(number)", in: thread, as: stage.ann) }
             try await eventually("four requests") { try stage.sink.requests("/slow").count >= 5 ? true : nil }
             for number in 0..<20 { _ = try await node.client.sent("/slow \(number)", in: thread, as: stage.ben) }
@@ -188,7 +188,7 @@ extension SystemTests {
             let sink = try await WebhookSink.start(seed: Seed.fresh("commands while nodes are killed"))
             let stage = try await CommandStage(sink, at: Connection(steady.address))
             let command = try await stage.command("/echo")
-            try await sink.mood(.faults(share: 0.3), of: "/echo", times: .max)
+            try await sink.behave(.faults(share: 0.3), of: "/echo", times: .max)
             let threads = [try await stage.thread(), try await stage.thread("direct")]
             let end = ContinuousClock.now + .seconds(Scale.faultSeconds)
             let isOver = Mutex(false)

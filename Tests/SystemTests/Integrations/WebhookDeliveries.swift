@@ -66,7 +66,7 @@ extension SystemTests {
             let thread = try await stage.thread()
             let other = try await stage.thread()
             let cursor = try await node.client.cursor(of: stage.ann)
-            try await stage.sink.mood(.answer(500), of: "/a", times: 3, containing: #""one""#)
+            try await stage.sink.behave(.answer(500), of: "/a", times: 3, containing: #""one""#)
             for text in ["one", "two", "three"] { _ = try await node.client.sent(text, in: thread, as: stage.ann) }
             try await eventually("a failed delivery") {
                 let failed = try await stage.get(hook.id, "/deliveries?state=failed")["deliveries"][0]
@@ -108,21 +108,21 @@ extension SystemTests {
             let (node, stage) = try await Self.start()
             let hook = try await stage.webhook("/a", ["types": ["message.created"]])
             let thread = try await stage.thread()
-            try await stage.sink.mood(
+            try await stage.sink.behave(
                 .answer(307, headers: ["location": stage.sink.url("/elsewhere")]), of: "/a", times: 1)
             _ = try await node.client.sent("zero", in: thread, as: stage.ann)
             try await stage.accepted("/a", count: 1)
             #expect(try stage.sink.requests("/elsewhere").isEmpty)
-            try await stage.sink.mood(.answer(410), of: "/a", times: 100)
+            try await stage.sink.behave(.answer(410), of: "/a", times: 100)
             for text in ["one", "two"] { _ = try await node.client.sent(text, in: thread, as: stage.ann) }
             try await eventually("the webhook to be disabled") {
                 try await stage.get(hook.id)["enabled"] == false ? true : nil
             }
             #expect(try await stage.get(hook.id)["disabled_reason"] == "gone")
-            try await stage.sink.cheer("/a")
+            try await stage.sink.restore("/a")
             // Another webhook gets what is sent now, the second message after a retry: a disabled one would have, too.
             let witness = try await stage.webhook("/b", ["types": ["message.created"]])
-            try await stage.sink.mood(.answer(500), of: "/b", times: 1, containing: #""four""#)
+            try await stage.sink.behave(.answer(500), of: "/b", times: 1, containing: #""four""#)
             for text in ["three", "four"] { _ = try await node.client.sent(text, in: thread, as: stage.ann) }
             #expect(try await stage.accepted("/b", count: 2).compactMap(\.text) == ["three", "four"])
             #expect(try stage.sink.acceptedIDs("/a").count == 1)

@@ -48,7 +48,7 @@ extension SystemTests {
                 }
                 return sent
             }
-            try await sink.mood(.faults(share: 0.3), of: "/bad", times: .max)
+            try await sink.behave(.faults(share: 0.3), of: "/bad", times: .max)
             var round = 0
             while ContinuousClock.now < end || round < 3 {
                 // Deliveries continue between two kills.
@@ -64,16 +64,16 @@ extension SystemTests {
                 // Also keeps the connection: a node closes one that is idle for long.
                 #expect(try await stage.get(bad.id)["lost_events"] == 0)
                 if round % 3 == 1 {
-                    try await sink.cheer("/bad")
-                    try await sink.mood(.hang, of: "/bad", times: 2)
-                    try await sink.mood(.answer(429, headers: ["retry-after": "1"]), of: "/bad", times: 3)
-                    try await sink.mood(.faults(share: 0.3), of: "/bad", times: .max)
+                    try await sink.restore("/bad")
+                    try await sink.behave(.hang, of: "/bad", times: 2)
+                    try await sink.behave(.answer(429, headers: ["retry-after": "1"]), of: "/bad", times: 3)
+                    try await sink.behave(.faults(share: 0.3), of: "/bad", times: .max)
                 }
                 round += 1
             }
             isOver.withLock { $0 = true }
             let sent = try await sending.value
-            try await sink.cheer("/bad")
+            try await sink.restore("/bad")
 
             // Down for a while: no request arrives.
             try await sink.close()
@@ -120,7 +120,7 @@ extension SystemTests {
             let stage = try await WebhookStage(sink, database: database, at: Connection(nodes.addresses[0]))
             let hook = try await stage.webhook("/a", ["types": ["message.created"]])
             let threads = [try await stage.thread(), try await stage.thread()]
-            try await sink.mood(.answer(500), of: "/a", times: .max)
+            try await sink.behave(.answer(500), of: "/a", times: .max)
             var sent: [String] = []
             for number in 0..<10 {
                 sent.append(try await stage.caller.sent("\(number)", in: threads[number % 2], as: stage.ann))
@@ -132,7 +132,7 @@ extension SystemTests {
                 return failed.count == 2 && pending.count == 8 ? true : nil
             }
             for index in 0..<2 { try await nodes.kill(index) }
-            try await sink.cheer("/a")
+            try await sink.restore("/a")
             try await Self.endLeases(of: database)
             for index in 0..<2 { try await nodes.restart(index) }
             try await stage.accepted("/a", count: sent.count)

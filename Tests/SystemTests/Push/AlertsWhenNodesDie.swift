@@ -19,14 +19,14 @@ extension SystemTests {
             let thread = try await a.thread("direct", by: ann, with: [ben])
             let phone = try await Phone.apns(ben, at: a)
             try await place.nodes.b.whileStopped {
-                try await place.sinks.mood(.lost, of: .apns, for: phone.token)
-                try await place.sinks.mood(.hang, of: .apns, for: phone.token, times: 100)
+                try await place.sinks.behave(.lost, of: .apns, for: phone.token)
+                try await place.sinks.behave(.hang, of: .apns, for: phone.token, times: 100)
                 _ = try await a.sent("one", in: thread, as: ann)
                 // The service accepted the alert, and the node cannot know.
                 try await place.sinks.accepted(.apns, token: phone.token, count: 1)
                 try await place.nodes.a.kill()
             }
-            try await place.sinks.cheer(.apns)
+            try await place.sinks.restore(.apns)
             _ = try await place.sql(Self.endLeases)
             let alerts = try await place.sinks.accepted(.apns, token: phone.token, count: 2)
             #expect(Set(alerts.map(\.id)).count == 1 && Set(alerts.map(\.messageID)).count == 1)

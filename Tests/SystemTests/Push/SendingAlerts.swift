@@ -132,7 +132,7 @@ extension SystemTests {
         func readMeanwhile() async throws {
             let (ann, ben, thread) = try await pair()
             let tablet = try await a.logIn(again: ben.person)
-            try await sinks.mood(
+            try await sinks.behave(
                 .answer(503, reason: "Shutdown", headers: ["retry-after": "5"]), of: .apns, for: ben.token)
             _ = try await a.sent("one", in: thread, as: ann)
             try await eventually("a refusal") {
@@ -147,32 +147,32 @@ extension SystemTests {
 
         @Test("are accepted exactly once, whatever a service does to the first attempt")
         func faults() async throws {
-            let moods: [PushSinks.Mood] = [
+            let behaviours: [PushSinks.Behaviour] = [
                 .answer(503, reason: "ServiceUnavailable"),
                 .answer(429, reason: "TooManyRequests", headers: ["retry-after": "1"]), .drop, .torn, .refuse, .reset,
                 .goAway, .goAwayAfter, .answer(500, reason: "InternalServerError"),
             ]
             let ann = try await a.register("Ann")
             var phones: [Phone] = []
-            for mood in moods {
+            for behaviour in behaviours {
                 let phone = try await Phone.apns(try await a.register("Ben"), at: b)
-                try await sinks.mood(mood, of: .apns, for: phone.token)
+                try await sinks.behave(behaviour, of: .apns, for: phone.token)
                 phones.append(phone)
             }
             let thread = try await a.thread("group", by: ann, with: phones.map(\.person))
             let message = try await a.sent("once", in: thread, as: ann)
             for phone in phones { try await sinks.accepted(.apns, token: phone.token, count: 1) }
             try await noneLeft(in: thread)
-            for (mood, phone) in zip(moods, phones) {
+            for (behaviour, phone) in zip(behaviours, phones) {
                 let alerts = try sinks.accepted(.apns, token: phone.token)
-                #expect(alerts.map(\.messageID) == [message], "\(mood): \(alerts)")
+                #expect(alerts.map(\.messageID) == [message], "\(behaviour): \(alerts)")
             }
         }
 
         @Test("whose answer was lost are sent again under the same id")
         func lostAnswer() async throws {
             let (ann, ben, thread) = try await pair()
-            try await sinks.mood(.lost, of: .apns, for: ben.token)
+            try await sinks.behave(.lost, of: .apns, for: ben.token)
             _ = try await a.sent("one", in: thread, as: ann)
             let alerts = try await sinks.accepted(.apns, token: ben.token, count: 2)
             #expect(Set(alerts.map(\.id)).count == 1 && Set(alerts.map(\.collapse)).count == 1)
@@ -181,7 +181,7 @@ extension SystemTests {
         @Test("stop going to a token that has become invalid")
         func deadTokens() async throws {
             let (ann, ben, thread) = try await pair()
-            try await sinks.mood(.answer(410, reason: "Unregistered"), of: .apns, for: ben.token)
+            try await sinks.behave(.answer(410, reason: "Unregistered"), of: .apns, for: ben.token)
             _ = try await a.sent("one", in: thread, as: ann)
             try await eventually("the token to be deleted") {
                 try await place.sql("select count(*) from push_targets where token = '\(ben.token)'") == "0"

@@ -40,8 +40,8 @@ package final class PolicyServer: Sendable {
     }
 
     /// From now on every question gets the answer of this word, or this JSON; nil: by the text again.
-    package func mood(_ word: String?) throws {
-        try Data((word ?? "").utf8).write(to: URL(filePath: directory.path + "/mood"), options: .atomic)
+    package func behave(_ word: String?) throws {
+        try Data((word ?? "").utf8).write(to: URL(filePath: directory.path + "/behaviour"), options: .atomic)
     }
 
     /// The questions so far whose body has this text.

@@ -36,7 +36,7 @@ package final class PushSinks: Sendable {
     }
 
     /// How a service treats requests instead of accepting them.
-    package struct Mood: Encodable, Sendable {
+    package struct Behaviour: Encodable, Sendable {
         private var kind: String
         private var seconds: Double?
         private var status: Int?
@@ -51,54 +51,56 @@ package final class PushSinks: Sendable {
         /// padding.
         package static func answer(
             _ status: Int, reason: String = "", headers: [String: String] = [:], padding: Int = 0
-        ) -> Mood {
-            var mood = Mood("answer")
-            (mood.status, mood.reason, mood.headers, mood.padding) = (status, reason, headers, padding)
-            return mood
+        ) -> Behaviour {
+            var behaviour = Behaviour("answer")
+            (behaviour.status, behaviour.reason, behaviour.headers, behaviour.padding) = (
+                status, reason, headers, padding
+            )
+            return behaviour
         }
 
         /// Answers with this body.
-        package static func answer(_ status: Int, body: String, headers: [String: String] = [:]) -> Mood {
-            var mood = Mood("answer")
-            (mood.status, mood.body, mood.headers) = (status, body, headers)
-            return mood
+        package static func answer(_ status: Int, body: String, headers: [String: String] = [:]) -> Behaviour {
+            var behaviour = Behaviour("answer")
+            (behaviour.status, behaviour.body, behaviour.headers) = (status, body, headers)
+            return behaviour
         }
 
         /// Answers with only a status, before it has read the request's body.
-        package static func early(_ status: Int) -> Mood {
-            var mood = Mood("early")
-            (mood.status, mood.body) = (status, "")
-            return mood
+        package static func early(_ status: Int) -> Behaviour {
+            var behaviour = Behaviour("early")
+            (behaviour.status, behaviour.body) = (status, "")
+            return behaviour
         }
 
         /// Accepts the request after this delay, if the client still waits.
-        package static func slow(seconds: Double) -> Mood {
-            var mood = Mood("slow")
-            mood.seconds = seconds
-            return mood
+        package static func slow(seconds: Double) -> Behaviour {
+            var behaviour = Behaviour("slow")
+            behaviour.seconds = seconds
+            return behaviour
         }
 
         /// Never answers, and accepts nothing.
-        package static let hang = Mood("hang")
+        package static let hang = Behaviour("hang")
         /// Closes the connection without an answer and without accepting the request. The client has read the earlier
         /// answers by then.
-        package static let drop = Mood("drop")
+        package static let drop = Behaviour("drop")
         /// Accepts the request, and closes the connection at once without an answer. The client may not have read earlier
         /// answers.
-        package static let lost = Mood("lost")
+        package static let lost = Behaviour("lost")
         /// Accepts the request, or answers this status, and closes the connection within the answer; the headers arrive.
-        package static let torn = Mood("torn")
-        package static func torn(_ status: Int) -> Mood {
-            var mood = answer(status)
-            mood.kind = "torn"
-            return mood
+        package static let torn = Behaviour("torn")
+        package static func torn(_ status: Int) -> Behaviour {
+            var behaviour = answer(status)
+            behaviour.kind = "torn"
+            return behaviour
         }
         /// Answers RST_STREAM with REFUSED_STREAM, or with INTERNAL_ERROR.
-        package static let refuse = Mood("refuse")
-        package static let reset = Mood("reset")
+        package static let refuse = Behaviour("refuse")
+        package static let reset = Behaviour("reset")
         /// GOAWAY instead of an answer, which stands for all requests that aren't answered yet; or after it.
-        package static let goAway = Mood("goaway")
-        package static let goAwayAfter = Mood("goaway_after")
+        package static let goAway = Behaviour("goaway")
+        package static let goAwayAfter = Behaviour("goaway_after")
     }
 
     /// A client's half of Web Push, as a browser provides it to its application.
@@ -118,7 +120,7 @@ package final class PushSinks: Sendable {
         var times: Int?
         var count: Int?
         var first: Int?
-        var mood: Mood?
+        var behaviour: Behaviour?
     }
 
     struct Line: Decodable {
@@ -201,13 +203,15 @@ package final class PushSinks: Sendable {
 
     /// - Parameters:
     ///   - token: the device whose requests are affected; nil for all. `.oauth` has only the token `token`.
-    ///   - times: the number of requests affected; earlier moods come first.
-    package func mood(_ mood: Mood, of service: Service, for token: String? = nil, times: Int = 1) async throws {
-        try await tell(Command(do: "mood", service: service, token: token, times: times, mood: mood))
+    ///   - times: the number of requests affected; earlier behaviours come first.
+    package func behave(_ behaviour: Behaviour, of service: Service, for token: String? = nil, times: Int = 1)
+        async throws
+    {
+        try await tell(Command(do: "behaviour", service: service, token: token, times: times, behaviour: behaviour))
     }
 
     /// Ends all misbehaviour.
-    package func cheer(_ service: Service) async throws { try await tell(Command(do: "cheer", service: service)) }
+    package func restore(_ service: Service) async throws { try await tell(Command(do: "restore", service: service)) }
     /// Stops a service with all its connections, and starts it at the same port.
     package func close(_ service: Service) async throws { try await tell(Command(do: "close", service: service)) }
     package func open(_ service: Service) async throws { try await tell(Command(do: "open", service: service)) }

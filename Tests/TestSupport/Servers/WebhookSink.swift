@@ -27,7 +27,7 @@ package final class WebhookSink: Sendable {
     }
 
     /// How the endpoint treats requests instead of accepting them.
-    package struct Mood: Encodable, Sendable {
+    package struct Behaviour: Encodable, Sendable {
         private var kind: String
         private var seconds: Double?
         private var status: Int?
@@ -37,32 +37,32 @@ package final class WebhookSink: Sendable {
 
         private init(_ kind: String) { self.kind = kind }
 
-        package static func answer(_ status: Int, headers: [String: String] = [:], body: String? = nil) -> Mood {
-            var mood = Mood("answer")
-            (mood.status, mood.headers, mood.body) = (status, headers, body)
-            return mood
+        package static func answer(_ status: Int, headers: [String: String] = [:], body: String? = nil) -> Behaviour {
+            var behaviour = Behaviour("answer")
+            (behaviour.status, behaviour.headers, behaviour.body) = (status, headers, body)
+            return behaviour
         }
 
         /// Accepts the request after this delay.
-        package static func slow(seconds: Double) -> Mood {
-            var mood = Mood("slow")
-            mood.seconds = seconds
-            return mood
+        package static func slow(seconds: Double) -> Behaviour {
+            var behaviour = Behaviour("slow")
+            behaviour.seconds = seconds
+            return behaviour
         }
 
         /// This share of requests fails by 500, 503, 429, a closed connection or a lost answer, or is slow.
-        package static func faults(share: Double) -> Mood {
-            var mood = Mood("faults")
-            mood.share = share
-            return mood
+        package static func faults(share: Double) -> Behaviour {
+            var behaviour = Behaviour("faults")
+            behaviour.share = share
+            return behaviour
         }
 
         /// Never answers, and accepts nothing.
-        package static let hang = Mood("hang")
+        package static let hang = Behaviour("hang")
         /// Closes the connection without an answer and without accepting the request.
-        package static let drop = Mood("drop")
+        package static let drop = Behaviour("drop")
         /// Accepts the request, and closes the connection without an answer.
-        package static let lost = Mood("lost")
+        package static let lost = Behaviour("lost")
     }
 
     private struct Command: Encodable {
@@ -70,7 +70,7 @@ package final class WebhookSink: Sendable {
         var number = 0
         var path: String?
         var times: Int?
-        var mood: Mood?
+        var behaviour: Behaviour?
         var secrets: [String]?
         var text: String?
     }
@@ -143,7 +143,7 @@ package final class WebhookSink: Sendable {
         return process.terminationStatus == 0
     }
 
-    /// - Parameter seed: of the mood `faults`.
+    /// - Parameter seed: of the behaviour `faults`.
     package static func start(seed: UInt64 = 7) async throws -> WebhookSink {
         let directory = try TemporaryDirectory()
         let port = try Sockets.freePort()
@@ -165,16 +165,16 @@ package final class WebhookSink: Sendable {
     // MARK: Steering. A change is in force when the call returns.
 
     /// - Parameters:
-    ///   - times: the number of requests affected; earlier moods come first.
+    ///   - times: the number of requests affected; earlier behaviours come first.
     ///   - text: only requests whose body has this text are affected; nil for all.
-    package func mood(
-        _ mood: Mood, of path: String, times: Int = 1, containing text: String? = nil
+    package func behave(
+        _ behaviour: Behaviour, of path: String, times: Int = 1, containing text: String? = nil
     ) async throws {
-        try await tell(Command(do: "mood", path: path, times: times, mood: mood, text: text))
+        try await tell(Command(do: "behaviour", path: path, times: times, behaviour: behaviour, text: text))
     }
 
     /// Ends all misbehaviour.
-    package func cheer(_ path: String) async throws { try await tell(Command(do: "cheer", path: path)) }
+    package func restore(_ path: String) async throws { try await tell(Command(do: "restore", path: path)) }
     /// Every request of the path must be verified by each of these secrets.
     package func expect(_ secrets: [String], of path: String) async throws {
         try await tell(Command(do: "secrets", path: path, secrets: secrets))

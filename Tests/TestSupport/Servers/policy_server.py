@@ -1,5 +1,5 @@
 """A policy of an operator on a port of 127.0.0.1, for tests. The first word of a message's text says how it behaves, unless
-the file DIRECTORY/mood has a word or an answer. It writes each question as a line to DIRECTORY/questions, and ends when
+the file DIRECTORY/behaviour has a word or an answer. It writes each question as a line to DIRECTORY/questions, and ends when
 its standard input does.
 
 policy_server.py PORT DIRECTORY"""
@@ -34,8 +34,8 @@ class Policy(BaseHTTPRequestHandler):
             questions.write(body + b"\n")
         text = json.loads(body)["message"]["payload"].get("text", "")
         word = text.split(" ")[0]
-        if os.path.exists(DIRECTORY + "/mood"):
-            word = open(DIRECTORY + "/mood").read() or word
+        if os.path.exists(DIRECTORY + "/behaviour"):
+            word = open(DIRECTORY + "/behaviour").read() or word
         if word in ("500", "429", "302"):
             return self.answer(b"{}", int(word))
         if word == "drop":

@@ -33,7 +33,7 @@ class Sink:
         self.port = port
         self.server = None
         self.writers = set()
-        self.moods = {}
+        self.behaviours = {}
         self.secrets = {}
         # Paths that answer a command with its text.
         self.echoes = set()
@@ -47,16 +47,16 @@ class Sink:
         for writer in list(self.writers):
             writer.transport.abort()
 
-    def mood(self, path, body):
-        moods = [mood for mood in self.moods.get(path, []) if mood["times"] > 0]
-        self.moods[path] = moods
-        mood = next((mood for mood in moods if (mood.get("text") or "") in body), None)
-        if mood is None:
+    def behaviour(self, path, body):
+        behaviours = [behaviour for behaviour in self.behaviours.get(path, []) if behaviour["times"] > 0]
+        self.behaviours[path] = behaviours
+        behaviour = next((behaviour for behaviour in behaviours if (behaviour.get("text") or "") in body), None)
+        if behaviour is None:
             return {"kind": "answer", "status": 200}
-        mood["times"] -= 1
-        if mood["kind"] != "faults":
-            return mood
-        if self.random.random() >= mood["share"]:
+        behaviour["times"] -= 1
+        if behaviour["kind"] != "faults":
+            return behaviour
+        if self.random.random() >= behaviour["share"]:
             return {"kind": "answer", "status": 200}
         return self.random.choice([
             {"kind": "answer", "status": 500}, {"kind": "answer", "status": 503},
@@ -83,24 +83,24 @@ class Sink:
                 name, value = line.split(":", 1)
                 headers[name.lower()] = value.strip()
         body = (await reader.readexactly(int(headers.get("content-length", 0)))).decode()
-        mood = self.mood(path, body)
-        if mood["kind"] == "hang":
+        behaviour = self.behaviour(path, body)
+        if behaviour["kind"] == "hang":
             self.report(path, headers, body, None)
             await asyncio.sleep(3600)
-        if mood["kind"] == "drop":
+        if behaviour["kind"] == "drop":
             self.report(path, headers, body, None)
             return False
-        if mood["kind"] == "slow":
-            await asyncio.sleep(mood["seconds"])
-        status = mood.get("status", 200)
+        if behaviour["kind"] == "slow":
+            await asyncio.sleep(behaviour["seconds"])
+        status = behaviour.get("status", 200)
         self.report(path, headers, body, status)
-        if mood["kind"] == "lost":
+        if behaviour["kind"] == "lost":
             return False
-        answer = mood.get("body") or ""
-        if path in self.echoes and status == 200 and "body" not in mood:
+        answer = behaviour.get("body") or ""
+        if path in self.echoes and status == 200 and "body" not in behaviour:
             answer = json.dumps({"text": "echo " + json.loads(body)["data"]["text"]})
         lines = [f"HTTP/1.1 {status} X", f"content-length: {len(answer.encode())}"]
-        lines += [f"{name}: {value}" for name, value in (mood.get("headers") or {}).items()]
+        lines += [f"{name}: {value}" for name, value in (behaviour.get("headers") or {}).items()]
         writer.write("\r\n".join(lines + ["", answer]).encode())
         await writer.drain()
         return True
@@ -116,11 +116,11 @@ class Sink:
     async def obey(self, command):
         path = command.get("path")
         match command["do"]:
-            case "mood":
-                self.moods.setdefault(path, []).append(
-                    {**command["mood"], "times": command["times"], "text": command.get("text")})
-            case "cheer":
-                self.moods.pop(path, None)
+            case "behaviour":
+                self.behaviours.setdefault(path, []).append(
+                    {**command["behaviour"], "times": command["times"], "text": command.get("text")})
+            case "restore":
+                self.behaviours.pop(path, None)
             case "secrets":
                 self.secrets[path] = command["secrets"]
             case "echo":

@@ -1,4 +1,4 @@
-"""HTTP/2 and HTTP/1.1 over TLS, as the client negotiates, misbehaving as the current mood says.
+"""HTTP/2 and HTTP/1.1 over TLS, as the client negotiates, misbehaving as the current behaviour says.
 
 services.py interprets the requests."""
 
@@ -61,22 +61,22 @@ class Connection(asyncio.Protocol):
             self.transport.write(data)
 
     async def answer(self, request, stream):
-        """Acts as the mood says; `stream` answers, refuses and sends GOAWAY in the way of its protocol."""
+        """Acts as the behaviour says; `stream` answers, refuses and sends GOAWAY in the way of its protocol."""
         if self.is_over:
             return
-        mood = self.service.mood(request)
-        kind = mood.get("kind")
+        behaviour = self.service.behaviour(request)
+        kind = behaviour.get("kind")
         if kind == "hang":
             return
         if kind in ("drop", "refuse", "reset", "goaway"):
             return getattr(stream, kind)()
         if kind == "slow":
-            await asyncio.sleep(mood["seconds"])
+            await asyncio.sleep(behaviour["seconds"])
         if self.is_over or not stream.is_open():
             return
         stream.processed()
-        if "status" in mood:
-            status, headers, body = self.service.moody_answer(request, mood)
+        if "status" in behaviour:
+            status, headers, body = self.service.planned_answer(request, behaviour)
         else:
             status, headers, body = self.service.serve(request)
         if kind == "lost":
@@ -139,7 +139,7 @@ class HTTP2:
             method, path = headers.pop(":method"), headers.pop(":path")
             request = Request(self.owner.number, "2", method, path, headers)
             self.requests[event.stream_id] = request
-            if self.owner.service.next_mood(request).get("kind") == "early":
+            if self.owner.service.next_behaviour(request).get("kind") == "early":
                 self.answer_early(request, event.stream_id)
         elif isinstance(event, DataReceived):
             self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
@@ -162,8 +162,8 @@ class HTTP2:
     def answer_early(self, request, stream_id):
         """Answers before the body, and does not read it."""
         self.early.add(stream_id)
-        mood = self.owner.service.mood(request)
-        status, headers, body = self.owner.service.moody_answer(request, mood)
+        behaviour = self.owner.service.behaviour(request)
+        status, headers, body = self.owner.service.planned_answer(request, behaviour)
         length = ("content-length", str(len(body)))
         self.h2.send_headers(stream_id, [(":status", str(status)), length, *headers.items()])
         self.h2.send_data(stream_id, body, end_stream=True)
@@ -208,7 +208,7 @@ class HTTP2:
             self.h2.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: self.limit})
 
     def drop(self):
-        """Closes the connection once the client has read its answers; the mood `lost` closes it earlier."""
+        """Closes the connection once the client has read its answers; the behaviour `lost` closes it earlier."""
         self.owner.is_over = True
         self.h2.ping(bytes(8))
         self.flush()

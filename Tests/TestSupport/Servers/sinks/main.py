@@ -46,10 +46,10 @@ class Sinks:
     async def obey(self, command):
         service, name = self.services.get(command.get("service")), command.get("service")
         match command["do"]:
-            case "mood":
-                service.moods.append({**command["mood"], "token": command.get("token"), "times": command["times"]})
-            case "cheer":
-                service.moods.clear()
+            case "behaviour":
+                service.behaviours.append({**command["behaviour"], "token": command.get("token"), "times": command["times"]})
+            case "restore":
+                service.behaviours.clear()
             case "streams":
                 service.streams, service.streams_at_first = command["count"], command.get("first")
             case "open":

@@ -62,7 +62,7 @@ def claims(token, key):
 
 
 class Service:
-    """Applies moods in order: the first that matches a request's token."""
+    """Applies behaviours in order: the first that matches a request's token."""
 
     protocols = ["http/1.1"]
 
@@ -72,31 +72,31 @@ class Service:
         # The limit until a connection has had its first answer; a client that exceeds it is disconnected, as by APNs.
         self.streams_at_first = None
         self.connections = set()
-        self.moods = []
+        self.behaviours = []
         self.say = lambda **what: say(service=self.name, **what)
 
     def token(self, request):
         return request.path.rsplit("/", 1)[-1]
 
-    def next_mood(self, request):
+    def next_behaviour(self, request):
         token = self.token(request)
-        fitting = (mood for mood in self.moods if mood["times"] != 0 and mood["token"] in (None, token))
+        fitting = (behaviour for behaviour in self.behaviours if behaviour["times"] != 0 and behaviour["token"] in (None, token))
         return next(fitting, {})
 
-    def mood(self, request):
+    def behaviour(self, request):
         token = self.token(request)
         self.say(event="request", token=token, id=request.headers.get("apns-id"), connection=request.connection)
-        mood = self.next_mood(request)
-        if mood:
-            mood["times"] -= 1
-        return mood
+        behaviour = self.next_behaviour(request)
+        if behaviour:
+            behaviour["times"] -= 1
+        return behaviour
 
-    def moody_answer(self, request, mood):
-        headers = dict(mood.get("headers", {}))
-        body = mood["body"].encode() if "body" in mood else self.refusal(mood["status"], mood.get("reason", ""))
-        body += b"x" * mood.get("padding", 0)
-        self.say(event="refused", token=self.token(request), status=mood["status"], reason=mood.get("reason", ""))
-        return mood["status"], headers, body
+    def planned_answer(self, request, behaviour):
+        headers = dict(behaviour.get("headers", {}))
+        body = behaviour["body"].encode() if "body" in behaviour else self.refusal(behaviour["status"], behaviour.get("reason", ""))
+        body += b"x" * behaviour.get("padding", 0)
+        self.say(event="refused", token=self.token(request), status=behaviour["status"], reason=behaviour.get("reason", ""))
+        return behaviour["status"], headers, body
 
     def serve(self, request):
         try:

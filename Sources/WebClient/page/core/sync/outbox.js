@@ -29,7 +29,7 @@ export class OutboxSender {
     /** What is being sent, by message. @type {Map<string, AbortController>} */
     #requests = new Map();
     /** By thread. @type {Map<string, Promise<void>>} */
-    #lanes = new Map();
+    #sending = new Map();
 
     /** @param {{store: Store, http: HTTP}} means */
     constructor({ store, http }) {
@@ -50,16 +50,16 @@ export class OutboxSender {
             // Ends requests of messages that the user has discarded.
             for (const [id, request] of this.#requests) if (!sending.some((entry) => entry.id === id)) request.abort();
             for (const { thread_id: id } of sending) {
-                if (this.#lanes.has(id)) continue;
-                const lane = this.#sendThread(id, signal).finally(() => {
-                    this.#lanes.delete(id);
+                if (this.#sending.has(id)) continue;
+                const sent = this.#sendThread(id, signal).finally(() => {
+                    this.#sending.delete(id);
                     this.nudge();
                 });
-                this.#lanes.set(id, lane);
+                this.#sending.set(id, sent);
             }
             await sleep(forever, signal, wake.signal);
         }
-        await Promise.allSettled(this.#lanes.values());
+        await Promise.allSettled(this.#sending.values());
     }
 
     /** Sends what waits in a thread, one message after the other.

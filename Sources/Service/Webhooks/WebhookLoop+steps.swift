@@ -1,10 +1,10 @@
-// The steps of a lane that need the database: reading the place, the log and single events, and recording.
+// The steps of a loop that need the database: reading the place, the log and single events, and recording.
 import Domain
 import Store
 import Webhooks
 import Workers
 
-extension WebhookLane {
+extension WebhookLoop {
     private static let openPageCount = 1_000
     /// Events of one read.
     private static let readCountMax = 256
@@ -20,7 +20,7 @@ extension WebhookLane {
     /// Reads the place and the events that wait.
     private func open() async throws {
         guard let place = try await store.openWebhook(id, claim: claim) else {
-            loop.update { $0.claimEnded() }
+            deliveries.update { $0.claimEnded() }
             return
         }
         if place.droppedCount > 0 { reportLoss(place.droppedCount) }
@@ -32,7 +32,7 @@ extension WebhookLane {
             if page.count < Self.openPageCount { break }
         }
         let now = DeliveryClock.system.now()
-        loop.update { [waiting] in $0.opened(at: place.cursor, waiting: waiting, now: now) }
+        deliveries.update { [waiting] in $0.opened(at: place.cursor, waiting: waiting, now: now) }
     }
 
     /// Reads the next events of the log.
@@ -40,13 +40,13 @@ extension WebhookLane {
         let webhook = webhook.withLock { $0 }
         switch try await store.changes(for: webhook, after: cursor, limit: Self.readCountMax) {
         case .superseded, .read(.expired):
-            // The next lane has the present settings. Or the log was trimmed, or has lost its tail: the database says
+            // The next loop has the present settings. Or the log was trimmed, or has lost its tail: the database says
             // where to continue.
-            loop.update { $0.stop() }
+            deliveries.update { $0.stop() }
         case .read(.part(let changes, let next, let end)):
             // Outside of the lock: rendering costs some microseconds an event.
             let events = changes.map { WebhookSchedule.Event($0, isThin: webhook.isThin) }
-            loop.update { $0.read(events, next: next, end: end.position) }
+            deliveries.update { $0.read(events, next: next, end: end.position) }
         }
     }
 
@@ -56,15 +56,15 @@ extension WebhookLane {
         var found: Change?
         switch try await store.changes(for: webhook, after: cursor, allTypes: true, limit: 1) {
         case .superseded:
-            // The next lane retries it, by the present settings.
-            loop.update { $0.stop() }
+            // The next loop retries it, by the present settings.
+            deliveries.update { $0.stop() }
             return
         case .read(.part(let changes, _, _)): found = changes.first { $0.id.position == position }
         case .read(.expired): break
         }
         let message = found.map { WebhookSchedule.Event($0, isThin: webhook.isThin).message }
         let now = DeliveryClock.system.now()
-        switch loop.update({ $0.loaded(position, message, now: now) }) {
+        switch deliveries.update({ $0.loaded(position, message, now: now) }) {
         case .send(let sending): send([sending])
         case .putBack: break
         case .lost: reportLoss(1)
@@ -76,7 +76,7 @@ extension WebhookLane {
         let isOurs = try await store.settleWebhook(
             id, claim: claim, revision: revision, cursor: settlement.cursor, settlement.outcomes)
         let now = DeliveryClock.system.now()
-        loop.update { $0.settled(isOurs: isOurs, now: now) }
+        deliveries.update { $0.settled(isOurs: isOurs, now: now) }
     }
 
     private func reportLoss(_ count: Int) {

@@ -1,11 +1,11 @@
-// A failure at one push service or its lane, which does not affect the others.
+// A failure at one push service or its loop, which does not affect the others.
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Alert lanes", .timeLimit(.minutes(3)))
-    struct AlertLanes {
+    @Suite("Alert loops", .timeLimit(.minutes(3)))
+    struct AlertLoops {
         /// Ann, who writes to Ben, who has a phone, a tablet and a browser.
         private struct Talk {
             let sinks: PushSinks
@@ -65,7 +65,7 @@ extension SystemTests {
             #expect(try await talk.told(by: .apns, count: 1) == [first])
 
             // As if the operator's key had been revoked.
-            try await sinks.mood(.answer(403, reason: "InvalidProviderToken"), of: .apns, times: 1_000)
+            try await sinks.behave(.answer(403, reason: "InvalidProviderToken"), of: .apns, times: 1_000)
             var sent = [first]
             for text in ["two", "three"] {
                 sent.append(try await connection.sent(text, in: talk.thread, as: talk.ann))
@@ -77,7 +77,7 @@ extension SystemTests {
             try await node.stop()
 
             // The operator has fixed the key.
-            try await sinks.cheer(.apns)
+            try await sinks.restore(.apns)
             let next = try await Node.start(database: database, settings: PushNodes.settings(sinks))
             #expect(try await talk.told(by: .apns, count: 3) == sent)
             #expect(try await next.metric("parley_push_halted") == 0)
@@ -95,7 +95,7 @@ extension SystemTests {
             let node = try await Node.start(database: database, settings: PushNodes.settings(sinks))
             let connection = Connection(node.address)
             let talk = try await Talk(sinks, at: connection)
-            try await sinks.mood(.hang, of: .apns)
+            try await sinks.behave(.hang, of: .apns)
             let message = try await connection.sent("one", in: talk.thread, as: talk.ann)
             try await eventually("a request without an answer") {
                 try sinks.requestCount(of: .apns) == 1 ? true : nil

@@ -28,7 +28,7 @@ struct AlertDelivery: Deliverable {
     var key: Key { Key(claimed) }
 }
 
-extension AlertLane {
+extension AlertLoop {
     /// For alerts that could not be sent for a reason that may be over soon.
     private static let deferMs = 1_000
 
@@ -96,7 +96,7 @@ extension AlertLane {
                 let ageMs = claimed.ageMs + began.duration(to: .now).milliseconds
                 settlement = conclude(claimed, verdict, alert.token, ageMs: ageMs)
             }
-            loop.answer(alert.key, settlement)
+            deliveries.answer(alert.key, settlement)
         }
     }
 

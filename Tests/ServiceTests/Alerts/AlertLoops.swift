@@ -1,4 +1,4 @@
-// How a lane reacts to failures of the push service and the database, and to the node's stop.
+// How a loop reacts to failures of the push service and the database, and to the node's stop.
 import Domain
 import Store
 import TestSupport
@@ -6,11 +6,11 @@ import Testing
 
 @testable import Service
 
-@Suite("A lane of alerts", .timeLimit(.minutes(1)))
-struct AlertLanes {
+@Suite("A loop of alerts", .timeLimit(.minutes(1)))
+struct AlertLoops {
     @Test("sends what is due, once, and records it")
     func sends() async throws {
-        let setup = try await LaneSetup(alerts: 3)
+        let setup = try await AlertLoopSetup(alerts: 3)
         try await setup.running {
             try await setup.sinks.accepted(.apns, count: 3)
             try await eventually("the outcomes") {
@@ -25,15 +25,15 @@ struct AlertLanes {
 
     @Test("halts when the service refuses the key, keeps the alerts, and notifies the operator once")
     func halts() async throws {
-        let setup = try await LaneSetup(alerts: 3)
-        try await setup.sinks.mood(.answer(403, reason: "InvalidProviderToken"), of: .apns, times: 1_000)
+        let setup = try await AlertLoopSetup(alerts: 3)
+        try await setup.sinks.behave(.answer(403, reason: "InvalidProviderToken"), of: .apns, times: 1_000)
         try await setup.running {
             try await eventually("the halt") { setup.metrics.isHalted.load(ordering: .relaxed) }
-            try await eventually("the outcomes") { setup.lane.loop.update { $0.outcomeCount == 0 } }
+            try await eventually("the outcomes") { setup.loop.deliveries.update { $0.outcomeCount == 0 } }
             // Wake-ups do not end a halt.
             let requestCount = try setup.sinks.requestCount(of: .apns)
-            let passCount = setup.lane.loop.passCount
-            try await eventually("ten passes") { setup.lane.loop.passCount >= passCount + 10 }
+            let passCount = setup.loop.deliveries.passCount
+            try await eventually("ten passes") { setup.loop.deliveries.passCount >= passCount + 10 }
             #expect(try setup.sinks.requestCount(of: .apns) == requestCount)
         }
         #expect(setup.metrics.sent.value == 0)
@@ -46,8 +46,8 @@ struct AlertLanes {
 
     @Test("halts when a token as good as new is refused, too, because APNs allows none within 20 minutes")
     func refusedToken() async throws {
-        let setup = try await LaneSetup(alerts: 1)
-        try await setup.sinks.mood(.answer(403, reason: "ExpiredProviderToken"), of: .apns, times: 1_000)
+        let setup = try await AlertLoopSetup(alerts: 1)
+        try await setup.sinks.behave(.answer(403, reason: "ExpiredProviderToken"), of: .apns, times: 1_000)
         try await setup.running {
             try await eventually("the halt") { setup.metrics.isHalted.load(ordering: .relaxed) }
         }
@@ -59,7 +59,7 @@ struct AlertLanes {
 
     @Test("records an outcome later when the database fails, and does not send the alert twice")
     func failingSettlement() async throws {
-        let setup = try await LaneSetup(alerts: 2)
+        let setup = try await AlertLoopSetup(alerts: 2)
         _ = try await setup.query("alter function push_settle rename to push_settle_away")
         try await setup.running {
             try await setup.sinks.accepted(.apns, count: 2)
@@ -77,12 +77,12 @@ struct AlertLanes {
 
     @Test("ends within its time while a transfer hangs, and leaves the alert to the next node at once, as untried")
     func closing() async throws {
-        let setup = try await LaneSetup(alerts: 1)
-        try await setup.sinks.mood(.hang, of: .apns)
+        let setup = try await AlertLoopSetup(alerts: 1)
+        try await setup.sinks.behave(.hang, of: .apns)
         try await setup.running(closeMax: .milliseconds(500)) {
             try await eventually("a request") { try setup.sinks.requestCount(of: .apns) == 1 }
         }
-        // A lane that waited for the transfer's own timeout would have recorded a failed attempt.
+        // A loop that waited for the transfer's own timeout would have recorded a failed attempt.
         let found = try await setup.query(
             "select outcome, attempt from push_claim('apns', 10, 60, 3600)")
         #expect(found == "send|1", "\(setup.lines.all)")
@@ -90,8 +90,8 @@ struct AlertLanes {
 
     @Test("records what arrives within the time for closing")
     func arrivingLate() async throws {
-        let setup = try await LaneSetup(alerts: 1)
-        try await setup.sinks.mood(.slow(seconds: 1), of: .apns)
+        let setup = try await AlertLoopSetup(alerts: 1)
+        try await setup.sinks.behave(.slow(seconds: 1), of: .apns)
         try await setup.running(closeMax: .seconds(5)) {
             try await eventually("a request") { try setup.sinks.requestCount(of: .apns) == 1 }
         }

@@ -1,4 +1,4 @@
-// One platform's alerts, sent by this node: claiming them and recording the outcomes. AlertLane+sending.swift has the
+// One platform's alerts, sent by this node: claiming them and recording the outcomes. AlertLoop+sending.swift has the
 // requests and what their answers mean.
 import Basics
 import Domain
@@ -13,11 +13,11 @@ import Workers
 
 /// Claims due alerts, sends them, and records each outcome. Runs on every node. A claim is a lease: when it expires
 /// without an outcome, another node sends the alert under the same id.
-final class AlertLane: Sendable {
+final class AlertLoop: Sendable {
     struct Limits: Sendable {
         /// Alerts under way at once: nearly what four connections with a hundred streams each carry.
         var inFlightMax = 256
-        /// The most alerts of one claim. A claim costs the same for few alerts as for many, so the lane waits until it
+        /// The most alerts of one claim. A claim costs the same for few alerts as for many, so the loop waits until it
         /// has room for half of this.
         var claimMax = 128
         /// Outcomes of one call, so that it is short.
@@ -28,7 +28,7 @@ final class AlertLane: Sendable {
         var lifeSeconds: Int
     }
 
-    /// What the callbacks report to the lane's task, and the pace of each service.
+    /// What the callbacks report to the loop's task, and the pace of each service.
     struct State {
         var pace: PushPace
         var refusedToken: ProviderToken?
@@ -43,15 +43,15 @@ final class AlertLane: Sendable {
     let store: Store
     let outbound: Outbound
     let limits: Limits
-    let metrics: AlertMetrics.Lane
+    let metrics: AlertMetrics.Loop
     let log: RateLimitedLog
     let state: Mutex<State>
-    let loop: DeliveryLoop<DeliveryQueue<AlertDelivery>>
+    let deliveries: DeliveryLoop<DeliveryQueue<AlertDelivery>>
     let tokens: ProviderTokens
 
     init(
         _ platform: PushPlatform, _ sender: AlertSender, store: Store, outbound: Outbound, limits: Limits,
-        metrics: AlertMetrics.Lane, logger: Logger
+        metrics: AlertMetrics.Loop, logger: Logger
     ) {
         self.platform = platform
         self.sender = sender
@@ -67,7 +67,7 @@ final class AlertLane: Sendable {
         let queue = DeliveryQueue<AlertDelivery>(
             limits: limits.ofQueue, pace: Pace(.alerts(inFlightMax: limits.inFlightMax)), now: .now)
         let interval = AlertDispatcher.interval
-        loop = DeliveryLoop(
+        deliveries = DeliveryLoop(
             queue,
             claiming: Worker("sending alerts", retryAfter: interval, failures: metrics.failures, logger: logger),
             recording: Worker(
@@ -75,17 +75,17 @@ final class AlertLane: Sendable {
             every: interval, pause: Self.pause, clock: .system)
     }
 
-    /// Makes the lane look for due alerts. From any thread.
-    @Sendable func wake() { loop.wake() }
+    /// Makes the loop look for due alerts. From any thread.
+    @Sendable func wake() { deliveries.wake() }
 
     /// Runs until cancelled. Alerts under way then have `closeMax` to arrive, and their outcomes are recorded.
     func run(closeMax: Duration) async {
-        await loop.run(
+        await deliveries.run(
             send: .together { [self] alerts in outbound.begin(alerts.map(job)) },
             claim: { [self] limit in try await claim(limit) },
             settle: { [self] settlement in
                 metrics.forgotten.add(try await store.settleAlerts(Array(settlement.outcomes.values)))
-                loop.update { $0.settled(settlement, now: .now) }
+                deliveries.update { $0.settled(settlement, now: .now) }
             },
             close: { [outbound] in outbound.close(within: closeMax) })
     }
@@ -101,7 +101,7 @@ final class AlertLane: Sendable {
         let hasMore =
             claim.alerts.count + claim.suppressed.count == limit
             && (prepared.deferredCount < claim.alerts.count || claim.alerts.isEmpty)
-        loop.update { queue in
+        deliveries.update { queue in
             for alert in prepared.alerts { queue.add(alert) }
             for settlement in prepared.settlements { queue.keep(AlertDelivery.Key(settlement.claimed), settlement) }
             if hasMore || !claim.suppressed.isEmpty { queue.wake() }
@@ -121,14 +121,14 @@ final class AlertLane: Sendable {
     /// Sends nothing more until an operator has corrected something. One alert a minute checks whether that has
     /// happened.
     func halt(_ reason: String) {
-        loop.update { $0.pace.failed(now: .now) }
+        deliveries.update { $0.pace.failed(now: .now) }
         metrics.isHalted.store(true, ordering: .relaxed)
         log.error("no alerts are sent until the settings are corrected", reason: reason)
     }
 
     /// Ends a halt, if there is one: the service has accepted an alert.
     func resume() {
-        let wasHalted = loop.update { queue in
+        let wasHalted = deliveries.update { queue in
             defer { queue.pace.accepted(now: .now) }
             return queue.pace.isSlowed
         }
@@ -138,7 +138,7 @@ final class AlertLane: Sendable {
     }
 }
 
-extension AlertLane.Limits {
+extension AlertLoop.Limits {
     fileprivate var ofQueue: DeliveryQueue<AlertDelivery>.Limits {
         var limits = DeliveryQueue<AlertDelivery>.Limits()
         limits.claimCountMin = claimMax / 2

@@ -1,5 +1,5 @@
-// One endpoint's deliveries by this node. `WebhookSchedule` decides; the lane performs: WebhookLane+sending.swift sends,
-// WebhookLane+steps.swift reads the log and records.
+// One endpoint's deliveries by this node. `WebhookSchedule` decides; the loop performs: WebhookLoop+sending.swift sends,
+// WebhookLoop+steps.swift reads the log and records.
 import Basics
 import Domain
 import Log
@@ -13,8 +13,8 @@ import Workers
 
 /// Delivers the events of the log to one endpoint, for one claim and one revision of its settings. It has an
 /// HTTP client of its own, so a slow endpoint delays no other one.
-final class WebhookLane: Sendable {
-    /// How long requests under way may continue while the lane ends.
+final class WebhookLoop: Sendable {
+    /// How long requests under way may continue while the loop ends.
     private static let closeMax = Duration.seconds(2)
 
     let id: WebhookID
@@ -26,7 +26,7 @@ final class WebhookLane: Sendable {
     /// Returns the log's head, as this node knows it.
     let head: @Sendable () -> Position
     let log: RateLimitedLog
-    let loop: DeliveryLoop<WebhookSchedule>
+    let deliveries: DeliveryLoop<WebhookSchedule>
     /// The endpoint as the last renewal of the lease had it.
     let webhook: Mutex<LeasedWebhook>
 
@@ -49,17 +49,17 @@ final class WebhookLane: Sendable {
         let schedule = WebhookSchedule(
             claim: webhook.claim, revision: webhook.revision, isOrdered: webhook.isOrdered, leaseEnd: leaseEnd,
             retries: retries, now: DeliveryClock.system.now())
-        loop = DeliveryLoop(schedule, claiming: worker, recording: worker, clock: .system)
+        deliveries = DeliveryLoop(schedule, claiming: worker, recording: worker, clock: .system)
         self.webhook = Mutex(webhook)
     }
 
-    /// Makes the lane look for work. From any thread.
-    @Sendable func wake() { loop.wake() }
+    /// Makes the loop look for work. From any thread.
+    @Sendable func wake() { deliveries.wake() }
 
-    /// Records that the lease was renewed, and the secrets that sign now. After a replay and with other settings the lane
-    /// stops, and the next lane begins from the recorded place.
+    /// Records that the lease was renewed, and the secrets that sign now. After a replay and with other settings the loop
+    /// stops, and the next loop begins from the recorded place.
     func renew(_ webhook: LeasedWebhook, leaseEnd: ContinuousClock.Instant) {
-        let isContinued = loop.update {
+        let isContinued = deliveries.update {
             $0.renewed(claim: webhook.claim, revision: webhook.revision, leaseEnd: leaseEnd)
         }
         if isContinued { self.webhook.withLock { $0 = webhook } }
@@ -68,23 +68,23 @@ final class WebhookLane: Sendable {
 
     /// Sends nothing more, and ends when nothing is under way.
     func stop() {
-        loop.update { $0.stop() }
+        deliveries.update { $0.stop() }
         wake()
     }
 
-    /// Runs until the lane is stopped or its task is cancelled. Requests under way then have two seconds to end, their
+    /// Runs until the loop is stopped or its task is cancelled. Requests under way then have two seconds to end, their
     /// outcomes are recorded, and the endpoint is released.
     func run() async {
-        await loop.run(
+        await deliveries.run(
             refresh: { [self] in
                 let head = head()
-                loop.update { $0.head = head }
+                deliveries.update { $0.head = head }
             },
             send: .together { [self] in send($0) }, claim: { [self] in try await read($0) },
             settle: { [self] in try await settle($0) }, close: { [outbound] in outbound.close(within: Self.closeMax) })
         do {
-            if let last = loop.update({ $0.lastSettlement() }) { try await settle(last) }
-            if loop.update({ $0.isOurs }) { try await store.releaseWebhook(id, claim: claim) }
+            if let last = deliveries.update({ $0.lastSettlement() }) { try await settle(last) }
+            if deliveries.update({ $0.isOurs }) { try await store.releaseWebhook(id, claim: claim) }
         } catch {
             metrics.failures.add()
             log.warning("recording the last deliveries to a webhook failed; they are sent again", reason: "\(error)")
@@ -94,7 +94,7 @@ final class WebhookLane: Sendable {
     /// What the endpoint has not received: events of the log, and the age of the oldest one that is known.
     func lag(nowMs: Int64) -> (eventCount: Int, seconds: Double) {
         let head = head()
-        return loop.update { schedule in
+        return deliveries.update { schedule in
             schedule.head = head
             return schedule.lag(nowMs: nowMs)
         }

@@ -1,4 +1,4 @@
-// A lane to APNs as a process of the test, on a database with due alerts.
+// A loop to APNs as a process of the test, on a database with due alerts.
 import Domain
 import Foundation
 import Outbound
@@ -11,12 +11,12 @@ import Testing
 
 @testable import Service
 
-struct LaneSetup {
+struct AlertLoopSetup {
     let sinks: PushSinks
     let database: String
     let store: Store
-    let lane: AlertLane
-    let metrics = AlertMetrics.Lane()
+    let loop: AlertLoop
+    let metrics = AlertMetrics.Loop()
     let lines = LogLines()
     private let client: PostgresClient
 
@@ -30,21 +30,21 @@ struct LaneSetup {
         store = Store(client)
         let settings = try Settings.load(arguments: [], environment: sinks.settings)
         let sender = try #require(try AlertSender.configured(settings, keys: VAPIDKeyPair.make())[.apns])
-        lane = AlertLane(
+        loop = AlertLoop(
             .apns, sender, store: store,
             outbound: try Outbound(
                 caFile: settings.caFile, allowPrivate: true,
                 connectionsPerHostMax: settings.pushConnectionCountMax, inFlightMax: 256),
-            limits: AlertLane.Limits(lifeSeconds: 3_600), metrics: metrics, logger: lines.logger)
+            limits: AlertLoop.Limits(lifeSeconds: 3_600), metrics: metrics, logger: lines.logger)
     }
 
-    /// Runs the lane while `body` does. Returns after the lane's end.
+    /// Runs the loop while `body` does. Returns after the loop's end.
     func running(closeMax: Duration = .milliseconds(300), _ body: () async throws -> Void) async throws {
-        let running = Task { [lane] in await lane.run(closeMax: closeMax) }
+        let running = Task { [loop] in await loop.run(closeMax: closeMax) }
         // As the dispatcher does, more often.
-        let ticking = Task { [lane] in
+        let ticking = Task { [loop] in
             while !Task.isCancelled {
-                lane.wake()
+                loop.wake()
                 try await Task.sleep(for: .milliseconds(100))
             }
         }

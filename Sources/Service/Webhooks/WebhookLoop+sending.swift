@@ -6,7 +6,7 @@ import Store
 import Webhooks
 import Workers
 
-extension WebhookLane {
+extension WebhookLoop {
     /// Sends events. From any thread.
     func send(_ sends: [WebhookSchedule.Sending]) {
         guard !sends.isEmpty else { return }
@@ -23,10 +23,10 @@ extension WebhookLane {
 
     private func conclude(_ position: Position, _ verdict: WebhookVerdict) {
         let now = DeliveryClock.system.now()
-        let answer = loop.update { $0.answered(position, verdict, random: .random(in: 0..<1), now: now) }
+        let answer = deliveries.update { $0.answered(position, verdict, random: .random(in: 0..<1), now: now) }
         report(answer.outcome)
-        send(loop.sends())
-        if answer.needsStep { loop.stepSoon() }
+        send(deliveries.sends())
+        if answer.needsStep { deliveries.stepSoon() }
     }
 
     private func report(_ outcome: WebhookSchedule.Outcome) {
