@@ -62,15 +62,23 @@ struct WebhookStage: Sendable {
         }
     }
 
-    /// Waits until a path has accepted so many events.
+    /// Waits until a path has accepted a number of events. In each `limit` it must accept a tenth of what is left.
     @discardableResult
     func accepted(
         _ path: String, count: Int, within limit: Duration = .seconds(30)
     ) async throws -> [WebhookSink.Request] {
         do {
-            return try await eventually("\(count) events at \(path)", within: limit, every: .milliseconds(50)) {
-                try sink.acceptedIDs(path).count >= count ? try sink.requests(path).filter(\.isAccepted) : nil
+            var seen = try sink.acceptedIDs(path).count
+            while seen < count {
+                let next = seen + max(1, (count - seen) / 10)
+                seen = try await eventually(
+                    "\(next) of \(count) events at \(path)", within: limit, every: .milliseconds(50)
+                ) {
+                    let accepted = try sink.acceptedIDs(path).count
+                    return accepted >= next ? accepted : nil
+                }
             }
+            return try sink.requests(path).filter(\.isAccepted)
         } catch {
             let requests = try sink.requests(path).map { "\($0.id ?? "") \($0.status ?? 0)" }
             throw TimedOut(description: "\(error), but \(requests.suffix(50))")

@@ -7,7 +7,7 @@ import Testing
 /// The settings of the long form, from the environment.
 private enum Scale {
     static let faultSeconds = ProcessInfo.processInfo.environment["WEBHOOK_SECONDS"].flatMap { Double($0) } ?? 15
-    static var minutesMax: Int { 5 + Int(faultSeconds / 60) }
+    static var minutesMax: Int { 5 + Int(faultSeconds / 40) }
 }
 
 extension SystemTests {
