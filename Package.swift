@@ -89,7 +89,8 @@ let package = Package(
         // libpq made safe. Knows nothing of chat.
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(
-            name: "Postgres", dependencies: ["Basics", "CLibpq", "Linux", deque, logging], swiftSettings: settings),
+            name: "Postgres", dependencies: ["Basics", "CLibpq", "Linux", "Telemetry", deque, logging],
+            swiftSettings: settings),
 
         // libcurl made safe: mail to relays, requests to web servers. Knows nothing of chat.
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),

@@ -173,6 +173,19 @@ struct LostServers {
         }
     }
 
+    @Test("is logged once a minute while no server listens")
+    func logged() async throws {
+        let lines = LogLines()
+        let change: (inout PostgresSettings) -> Void = { $0.waitMax = .milliseconds(100) }
+        try await withClient(conninfo: "host=127.0.0.1 port=1", change, logger: lines.logger) { client in
+            try await eventually("failed connections") {
+                _ = try? await client.run("select 1")
+                return client.statistics.totals.connectFailureCount > 3
+            }
+        }
+        #expect(lines.all.count { $0.contains("cannot connect to the database") } == 1, "\(lines.all)")
+    }
+
     @Test("does not hang on a server that accepts and sends nothing")
     func silent() async throws {
         let (listening, port) = try Sockets.listener()

@@ -31,6 +31,7 @@ let quiet: Logger = {
 /// A client of a new database on the shared cluster, shut down at the end.
 func withClient(
     connections: Int = 2, conninfo: String? = nil, _ change: (inout PostgresSettings) -> Void = { _ in },
+    logger: Logger = quiet,
     _ body: (PostgresClient) async throws -> Void
 ) async throws {
     let address: String
@@ -40,7 +41,7 @@ func withClient(
     // A statement at a closed gate waits for a lock, on a busy machine for long.
     settings.lockTimeout = .seconds(60)
     change(&settings)
-    let client = PostgresClient(settings, logger: quiet)
+    let client = PostgresClient(settings, logger: logger)
     do {
         try await body(client)
     } catch {

@@ -166,7 +166,7 @@ struct ClientLoop {
     private mutating func adopt(_ arrival: ClientShared.Arrival) {
         switch arrival.result {
         case .failure(let failure):
-            shared.logger.warning("cannot connect to the database", metadata: ["reason": .string(failure.reason)])
+            shared.log.warning("cannot connect to the database", reason: failure.reason)
         case .success(let handle):
             let id = arrival.connection
             guard

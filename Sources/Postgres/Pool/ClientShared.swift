@@ -4,6 +4,7 @@ import CLibpq
 import Linux
 import Logging
 import Synchronization
+import Telemetry
 
 /// A statement with its completion handler. The pool makes sure that each handler is called exactly once.
 struct Request: Sendable {
@@ -30,6 +31,8 @@ final class ClientShared: Sendable {
 
     let settings: PostgresSettings
     let logger: Logger
+    /// Of attempts to connect: while the server is away, each connection tries again and again.
+    let log: RateLimitedLog
     let state: Mutex<State>
     /// Wakes the I/O thread.
     let waker: Waker
@@ -43,6 +46,7 @@ final class ClientShared: Sendable {
     ) throws(PostgresError) {
         self.settings = settings
         self.logger = logger
+        log = RateLimitedLog(logger)
         self.serverIsReadOnly = serverIsReadOnly
         waker = try systemCall("create an eventfd") { () throws(SystemFailure) in try Waker() }
         stop = try systemCall("create an eventfd") { () throws(SystemFailure) in try Waker() }
