@@ -34,7 +34,21 @@ package struct ExportKey: Sendable {
 
     /// Returns the 64 bytes of a signature. Takes some 50 µs.
     /// - Throws: what libcrypto reports.
-    package func signature(of bytes: [UInt8]) throws -> [UInt8] { try key.signature(of: bytes) }
+    func signature(of bytes: [UInt8]) throws -> [UInt8] { try key.signature(of: bytes) }
+
+    /// Returns the last line of an export, with its line break: `{"type":"end",…,"sha256":"…","signature":"…"}`. With it
+    /// a reader can prove that the export is whole and unchanged. The signature is of the line's own bytes before
+    /// `,"signature"`, so it covers the digest and the counts.
+    /// - Parameters:
+    ///   - counts: what the export contains, by names that need no escaping in JSON.
+    ///   - sha256: the digest of all bytes before the line, in hexadecimal.
+    ///   - time: of the signature (RFC 3339).
+    package func lastLine(counts: KeyValuePairs<String, Int>, sha256: String, at time: String) throws -> [UInt8] {
+        let numbers = counts.map { "\"\($0)\":\($1)," }.joined()
+        let signed =
+            "{\"type\":\"end\",\(numbers)\"signed_at\":\"\(time)\",\"key_id\":\"\(id)\",\"sha256\":\"\(sha256)\""
+        return Array("\(signed),\"signature\":\"\(try signature(of: Array(signed.utf8)).base64)\"}\n".utf8)
+    }
 }
 
 extension [UInt8] {

@@ -1,4 +1,5 @@
 // Everything that the service stores about the caller, as a stream of lines.
+import Archives
 import Domain
 import NIOCore
 import Store
@@ -56,8 +57,8 @@ private struct AccountExport: Sendable {
             } while after != nil
         }
         // A client recognises a complete export by this line.
-        try await Self.write(
-            [JSONText(utf8: Array("{\"type\":\"end\",\"data\":{\"lines\":\(lineCount)}}".utf8))], to: writer)
+        let end = ArchiveText.line("end", .object([.init("lines", .integer(lineCount))]))
+        try await writer.write(ByteBuffer(bytes: end))
     }
 
     /// Returns the number of versions.
@@ -77,15 +78,6 @@ private struct AccountExport: Sendable {
     }
 
     private static func write(_ lines: [JSONText], to writer: BodyWriter) async throws {
-        guard !lines.isEmpty else { return }
-        var bytes = ByteBuffer()
-        bytes.reserveCapacity(lines.reduce(0) { $0 + $1.utf8.count + 1 })
-        for line in lines {
-            // The database may print line breaks in JSON, only between values.
-            bytes.writeBytes(
-                line.utf8.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 })
-            bytes.writeInteger(UInt8(ascii: "\n"))
-        }
-        try await writer.write(bytes)
+        if !lines.isEmpty { try await writer.write(ByteBuffer(bytes: ArchiveText.lines(lines))) }
     }
 }

@@ -1,4 +1,5 @@
 // The export of a hold: a line for each held content, and a signed last line.
+import Archives
 import Credentials
 import Domain
 import NIOCore
@@ -51,33 +52,25 @@ private struct HoldExport: Sendable {
     let key: ExportKey
 
     func write(_ hold: JSONText, to writer: BodyWriter) async throws {
-        var manifest = ExportManifest()
-        var count = 0
-        try await send(Self.line("hold", hold), &manifest, to: writer)
+        var digest = ArchiveDigest()
+        func send(_ type: StaticString, _ items: [JSONText]) async throws {
+            guard !items.isEmpty else { return }
+            let bytes = items.flatMap { ArchiveText.line(type, $0) }
+            digest.update(bytes, type: "\(type)", count: items.count)
+            try await writer.write(ByteBuffer(bytes: bytes))
+        }
+        try await send("hold", [hold])
         var after: Int64? = 0
         while let number = after {
             let page = try await store.holdExportPage(id, after: number, limit: Self.pageContentCountMax)
-            try await send(page.items.flatMap { Self.line("held_content", $0) }, &manifest, to: writer)
-            count += page.items.count
+            try await send("held_content", page.items)
             after = page.next
         }
+        let count = digest.lineCount - 1
         // Recorded before the last line is sent: a whole export is always in the audit log.
-        let time = try await store.endHoldExport(id, count: count, sha256: manifest.sha256, by: actor)
-        let end = try manifest.finish(counts: [("contents", count)], at: time, by: key)
+        let time = try await store.endHoldExport(id, count: count, sha256: digest.sha256, by: actor)
+        let end = try key.lastLine(
+            counts: ["contents": count, "bytes": digest.byteCount], sha256: digest.sha256, at: time)
         try await writer.write(ByteBuffer(bytes: end))
-    }
-
-    private func send(
-        _ bytes: [UInt8], _ manifest: inout ExportManifest, to writer: BodyWriter
-    ) async throws {
-        guard !bytes.isEmpty else { return }
-        manifest.update(bytes)
-        try await writer.write(ByteBuffer(bytes: bytes))
-    }
-
-    /// A line of the export. The database may print line breaks in JSON, only between values.
-    private static func line(_ type: String, _ data: JSONText) -> [UInt8] {
-        let data = data.utf8.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
-        return Array("{\"type\":\"\(type)\",\"data\":".utf8) + data + Array("}\n".utf8)
     }
 }

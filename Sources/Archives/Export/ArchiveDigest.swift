@@ -24,6 +24,9 @@ package struct ArchiveDigest {
         }
     }
 
+    /// The digest of all bytes so far, in hexadecimal.
+    package var sha256: String { digest.finalize().hexadecimal }
+
     /// Returns the line `end`, with its line break.
     package func finish() -> [UInt8] {
         ArchiveText.line(
@@ -31,7 +34,7 @@ package struct ArchiveDigest {
             .object([
                 .init("lines", .integer(lineCount)),
                 .init("counts", .object(counts.map { .init($0.type, .integer($0.count)) })),
-                .init("sha256", .string(digest.finalize().hexadecimal)),
+                .init("sha256", .string(sha256)),
             ]))
     }
 }

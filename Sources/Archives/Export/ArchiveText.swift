@@ -12,6 +12,17 @@ package enum ArchiveText {
         JSONText(.object([.init("type", .string(type)), .init("data", data)])).utf8 + [UInt8(ascii: "\n")]
     }
 
+    /// Returns a line with data of the database.
+    package static func line(_ type: StaticString, _ data: JSONText) -> [UInt8] {
+        var line = JSONWriter(reserving: data.utf8.count + 64)
+        line.raw("{\"type\":\"")
+        line.raw(type)
+        line.raw("\",\"data\":")
+        line.raw(data)
+        line.raw("}")
+        return lines([JSONText(utf8: line.utf8)])
+    }
+
     /// Returns lines of the database, each with a line break. White space between values is left out: the database prints
     /// some, and keeps what clients sent.
     package static func lines(_ texts: [JSONText]) -> [UInt8] {
