@@ -151,10 +151,9 @@ lint:
 format: ## format all Swift files the way `make test` requires
 	@$(SWIFT) format --in-place --parallel --recursive Sources Tests Package.swift
 
-docs: build ## update the generated tables in docs/configuration.md, docs/limits.md and docs/push.md
-	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter ServiceConfigurationTests
-	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter LimitingRates/document
-	@UPDATE_PUSH=1 $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter JudgingAnswers/documentation
+docs: build ## update what follows from the code: tables in docs, and docker/grafana-dashboard.json
+	@UPDATE_DOCS=1 $(SWIFT) test --skip-build --disable-xctest --no-parallel \
+	    --filter 'InvokingParley/documentation|LimitingRates/document|JudgingAnswers/documentation|SystemTests/MetricsPage'
 
 schema: build ## regenerate sql/schema.sql from the migrations
 	@UPDATE_SCHEMA=1 $(SWIFT) test --skip-build --disable-xctest --filter DatabaseSchema/dump

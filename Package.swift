@@ -285,7 +285,7 @@ let package = Package(
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
             name: "ServiceConfigurationTests",
-            dependencies: ["CommandLineFlags", "Domain", "ServiceConfiguration", logging],
+            dependencies: ["CommandLineFlags", "Domain", "ServiceConfiguration", "TestSupport", logging],
             swiftSettings: testSettings),
         .testTarget(
             name: "BenchTests", dependencies: ["Bench", "CommandLineFlags", "Linux", "TestSupport"],

@@ -48,7 +48,7 @@ package struct LogComponents<Caller: Sendable>: Sendable {
         components = [
             Component(
                 "tail", failures: [tail.metrics.failures],
-                metrics: { tail.metrics.write(to: &$0, head: hub.head) }, run: tail.run),
+                metrics: tail.metrics.write, run: tail.run),
             Component("hub", metrics: { hub.writeMetrics(to: &$0) }, run: hub.run),
             Component("writer", metrics: { writer.writeMetrics(to: &$0) }),
             Component("presence", failures: [presence.failures], run: presence.run),

@@ -17,33 +17,34 @@ package final class BatchMetrics: Sendable {
 }
 
 /// A node's reading of the log.
-package final class TailMetrics: Sendable {
+package final class TailMetrics: Metrics {
     /// Why the log was read.
-    package struct Cause: Sendable {
-        package let reads = Counter()
-        package let events = Counter()
+    package enum Cause: String, CaseIterable, Sendable {
+        case notify, turn, safety, poll, own
     }
 
-    /// Reads that found events, by cause: a notification, the node's own turn to write, the regular safety read, a poll
-    /// that does not wait, or a write of this node that followed writes of others. `own` also counts events that needed
-    /// no read.
-    package let notified = Cause()
-    package let turn = Cause()
-    package let safety = Cause()
-    package let asked = Cause()
-    package let own = Cause()
-    /// From the arrival of a notification to handing its events to the waiting polls, both by this node's clock.
-    package let deliveries = Histogram(.seconds)
-    /// From an event's `at` to the same, for each event. `at` is set before the commit, by the database's clock: as
-    /// exact as the two clocks agree.
-    package let ages = Histogram(.seconds)
+    package let events = LabelledCounters<Cause>(
+        "parley_log_events_total",
+        "Events delivered by this node's tail, by `cause` of the read: notify (a notification), turn (between this node's "
+            + "own writes), safety (the read twice a second), poll (a poll that does not wait), own (events that this node "
+            + "wrote, mostly delivered without a read).",
+        by: "cause")
+    package let reads = LabelledCounters<Cause>(
+        "parley_log_reads_total", "Reads of the log that found events, by `cause`.", by: "cause")
+    package let deliveries = Histogram(
+        "parley_log_delivery_seconds",
+        "Time from a notification's arrival until its events are handed to the waiting polls, by this node's clock.")
+    package let ages = Histogram(
+        "parley_log_event_age_seconds",
+        "Age of events at delivery. Compares the database's clock before the commit with this node's clock.")
+    package let gaps = Counter(
+        "parley_log_gaps_total", "Missing log positions. Any value but 0 is a fault of the database.")
+    package let epochs = Counter(
+        "parley_log_epochs_total", "New epochs of the log, opened without a loss for this node.")
+    package let restarts = Counter(
+        "parley_log_restarts_total",
+        "Times this node dropped its caches: the log had lost its tail, or was trimmed beyond what the node had read.")
     package let failures = Counter()
-    /// Missing positions. Anything but zero is a fault of the database.
-    package let gaps = Counter()
-    /// How often the log continued in a new epoch, without losing what this node had read.
-    package let epochs = Counter()
-    /// How often the node dropped its caches, because the log had lost its tail, or its next events were trimmed.
-    package let restarts = Counter()
 
     init() {}
 }

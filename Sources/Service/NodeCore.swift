@@ -90,7 +90,7 @@ struct NodeCore: Sendable {
 
     /// Reads /proc, among others.
     @Sendable private static func writeProcess(to text: inout MetricsText) {
-        text.gauge("parley_build_info", "The running version.", [([("version", Invocation.version)], 1)])
+        text.gauge("parley_build_info", "1, with the running `version`.", [([("version", Invocation.version)], 1)])
         ProcessMetrics.read()?.write(to: &text)
     }
 }

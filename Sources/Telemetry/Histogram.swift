@@ -1,14 +1,23 @@
 // The distribution of values: counted by size in fixed buckets, as Prometheus has it.
 
 /// Counts values by size. Any thread may record: two relaxed additions, no lock, no allocation, about 20 ns.
-package final class Histogram: Sendable {
+package final class Histogram: Metric {
     package let buckets: Buckets
+    private let name: MetricName?
     /// One for each bucket; the last counts values above all bounds.
     private let counts: [Counter]
     private let sum = Counter()
 
-    package init(_ buckets: Buckets) {
+    /// A histogram that is shown together with others.
+    package convenience init(_ buckets: Buckets) { self.init(buckets, name: nil) }
+
+    package convenience init(_ name: StaticString, _ help: String, _ buckets: Buckets = .seconds) {
+        self.init(buckets, name: MetricName(name, help))
+    }
+
+    private init(_ buckets: Buckets, name: MetricName?) {
         self.buckets = buckets
+        self.name = name
         counts = (0...buckets.bounds.count).map { _ in Counter() }
     }
 
@@ -23,6 +32,10 @@ package final class Histogram: Sendable {
 
     /// The values recorded so far. A value recorded at the same time may be in the sum and not yet in a bucket.
     package var values: Values { Values(buckets: buckets, counts: counts.map(\.value), sum: sum.value) }
+
+    package func write(to text: inout MetricsText) {
+        if let name { text.histogram(name.name, name.help, values) }
+    }
 }
 
 extension Histogram {

@@ -42,10 +42,12 @@ extension [Component] {
     /// Appends the metrics of all components, and the failures of each by its name.
     package func writeMetrics(to text: inout MetricsText) {
         for component in self { component.writeMetrics(&text) }
+        let failing = filter { !$0.failures.isEmpty }
         text.counter(
             "parley_worker_failures_total",
-            "Calls of background workers that failed and were retried, by worker. The log has the reasons.",
-            filter { !$0.failures.isEmpty }.map { component in
+            "Calls of background workers that failed and were retried (the log has the reasons), by `worker`: "
+                + failing.map(\.name).sorted().joined(separator: ", ") + ".",
+            failing.map { component in
                 let labels: MetricsText.Labels = [("worker", component.name)]
                 return (labels: labels, value: component.failures.reduce(0) { $0 + $1.value })
             })

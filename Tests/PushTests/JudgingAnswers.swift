@@ -197,18 +197,9 @@ struct JudgingAnswers {
     func documentation(_ name: String) throws {
         let tables = ["apns": APNs.answers, "fcm": FCM.answers, "webpush": WebPush.answers]
         let table = try #require(tables[name])
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "docs/push.md")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        let start = try #require(text.firstRange(of: "<!-- \(name) -->\n")).upperBound
-        let end = try #require(text.firstRange(of: "\n<!-- /\(name) -->")).lowerBound
-        let rows = table.map { "| \($0.shown) | \($0.action.rawValue) | \($0.why) |" }
-        let shown = (["| answer | what Parley does | because |", "| --- | --- | --- |"] + rows).joined(separator: "\n")
-        if ProcessInfo.processInfo.environment["UPDATE_PUSH"] == "1" {
-            try (text[..<start] + shown + text[end...]).write(to: file, atomically: true, encoding: .utf8)
-        } else {
-            #expect(text[start..<end] == shown)
-        }
+        let rows = table.map { [$0.shown, $0.action.rawValue, $0.why] }
+        try GeneratedText.check(
+            "docs/push.md", name, is: GeneratedText.table(["answer", "what Parley does", "because"], rows))
     }
 }
 

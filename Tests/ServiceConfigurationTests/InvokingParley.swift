@@ -3,6 +3,7 @@ import CommandLineFlags
 import Domain
 import FoundationEssentials
 import ServiceConfiguration
+import TestSupport
 import Testing
 
 @Suite("Invoking parley", .timeLimit(.minutes(1)))
@@ -147,16 +148,7 @@ struct InvokingParley {
 
     @Test("lists the settings in docs/configuration.md as in the executable (`make docs` updates the file)")
     func documentation() throws {
-        let file = Self.root.appending(path: "docs/configuration.md")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        let start = try #require(text.firstRange(of: "<!-- settings -->\n")).upperBound
-        let end = try #require(text.firstRange(of: "\n<!-- /settings -->")).lowerBound
-        if ProcessInfo.processInfo.environment["UPDATE_README"] == "1" {
-            let updated = text[..<start] + Help.markdownTables + text[end...]
-            try updated.write(to: file, atomically: true, encoding: .utf8)
-        } else {
-            #expect(text[start..<end] == Help.markdownTables)
-        }
+        try GeneratedText.check("docs/configuration.md", "settings", is: Help.markdownTables)
     }
 
     @Test("has one version number: `--version`, docs/openapi.yaml and the latest release in docs/changelog.md")

@@ -46,6 +46,42 @@ struct WritingMetrics {
         #expect(samples.first { $0.labels["le"] == "0.0025" }?.value == 1)
     }
 
+    private enum End: String, CaseIterable { case good, bad }
+
+    private final class Parts: Metrics {
+        let lines = Counter("lines_total", "Lines.")
+        private let seconds = Counter("seconds_total", "Time.", unit: 1_000)
+        let failures = Counter()
+        private let ends = LabelledCounters<End>("ends_total", "Ends, by `end`.", by: "end")
+        private let running = Gauge("running", "Parts.")
+        private let lags = LabelledGauge("lag", "Lag, by `name`.", by: "name")
+        private let times = Histogram("times", "Times.", .items)
+
+        init() {
+            lines.add(3)
+            seconds.add(1_500)
+            failures.add()
+            ends.add(.bad, 2)
+            running.add(5)
+            running.add(-1)
+            lags.show { [("x", 0.5), ("y", 2)] }
+            times.record(1)
+        }
+    }
+
+    @Test("has the properties of a type that counts, private ones too, and not those without a name")
+    func properties() throws {
+        var text = MetricsText()
+        Parts().write(to: &text)
+        let lines = text.text.split(separator: "\n").filter { !$0.hasPrefix("#") && !$0.contains("_bucket") }
+        #expect(
+            lines == [
+                "lines_total 3", "seconds_total 1.5", #"ends_total{end="good"} 0"#, #"ends_total{end="bad"} 2"#,
+                "running 4", #"lag{name="x"} 0.5"#, #"lag{name="y"} 2"#, "times_sum 1", "times_count 1",
+            ])
+        #expect(try PrometheusPage(text.text).families["ends_total"]?.help == "Ends, by `end`.")
+    }
+
     @Test("reports the state of the process")
     func process() throws {
         let figures = try #require(ProcessMetrics.read())

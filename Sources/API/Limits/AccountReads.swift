@@ -29,7 +29,7 @@ extension CallSlots<UserID> {
     func writeReads(to text: inout MetricsText) {
         text.counter(
             "parley_account_reads_waited_total",
-            "Reads that waited because their account had reached its limit of concurrent reads.", waited.value)
+            "Reads that waited because their account had too many in progress.", waited.value)
         text.counter(
             "parley_account_reads_refused_total",
             "Reads refused with 429 because too many of their account waited, or for too long.", refused.value)

@@ -20,8 +20,10 @@ package final class RateLimits: Sendable {
     private let sends: NodeBuckets
     /// The buckets of every limit that this node counts, by the limit's name.
     private let buckets: [String: NodeBuckets]
-    private let adminGuessCount = Counter()
-    private let unknownTokens = LabelledCounters<LookedUpToken>()
+    private let adminGuessCount = Counter("parley_admin_wrong_tokens_total", "Calls with a wrong admin token.")
+    private let unknownTokens = LabelledCounters<LookedUpToken>(
+        "parley_unknown_tokens_total",
+        "Calls with a well-formed token that does not exist, by `kind`: session, hook.", by: "kind")
     private let refusals = RateLimit.all.map { _ in Counter() }
 
     package init(isOn: Bool, quotas: RateQuotas = RateQuotas(), proxies: TrustedProxies, store: Store) {
@@ -180,15 +182,10 @@ package final class RateLimits: Sendable {
     }
 
     package func write(to text: inout MetricsText) {
+        adminGuessCount.write(to: &text)
+        unknownTokens.write(to: &text)
         text.counter(
-            "parley_admin_wrong_tokens_total", "Calls with a wrong admin token.",
-            adminGuessCount.value)
-        text.counter(
-            "parley_unknown_tokens_total",
-            "Calls with a well-formed token that the database does not have, by kind: of a session, or of a hook.",
-            unknownTokens.samples("kind"))
-        text.counter(
-            "parley_rate_limited_total", "Requests refused by a rate limit on this node, by limit (docs/limits.md).",
+            "parley_rate_limited_total", "Requests that this node refused with 429, by `limit` (docs/limits.md).",
             zip(RateLimit.all, refusals).map { ([("limit", Self.label($0))], $1.value) })
     }
 

@@ -36,7 +36,9 @@ package final class SignInLimits: Sendable {
     private let accounts: CallSlots<String>
     private let addresses: CallSlots<IPAddress>
     private let failing = Mutex(FailingSignIns())
-    private let failures = SignInAttempt.Way.allCases.map { _ in Counter() }
+    private let failures = LabelledCounters<SignInAttempt.Way>(
+        "parley_sign_in_failures_total", "Wrong passwords, codes and tokens, by `way`: password, code, token.",
+        by: "way")
 
     package init(rates: RateLimits, limits: Limits, logger: Logger) {
         self.rates = rates
@@ -77,7 +79,7 @@ package final class SignInLimits: Sendable {
 
     /// Counts a failure, and warns when many accounts or addresses fail.
     private func recordFailure(of attempt: SignInAttempt) {
-        if let index = SignInAttempt.Way.allCases.firstIndex(of: attempt.way) { failures[index].add() }
+        failures.add(attempt.way)
         let alarm = failing.withLock {
             $0.add(
                 account: attempt.account?.hashValue, address: attempt.address?.hashValue,
@@ -93,19 +95,17 @@ package final class SignInLimits: Sendable {
     }
 
     package func write(to text: inout MetricsText) {
-        text.counter(
-            "parley_sign_in_failures_total", "Sign-ins with wrong credentials, by method.",
-            zip(SignInAttempt.Way.allCases, failures).map { ([("way", $0.rawValue)], $1.value) })
+        failures.write(to: &text)
         let counts = failing.withLock { $0.counts(now: .now) }
         text.gauge(
             "parley_sign_in_failing",
-            "Accounts and client addresses with failed sign-ins on this node, in windows of one minute.",
+            "Different accounts and client addresses (`what`) with failed sign-ins on this node within a minute.",
             [
                 ([("what", "accounts")], Double(counts.accounts)), ([("what", "addresses")], Double(counts.addresses)),
             ])
         text.counter(
             "parley_sign_ins_refused_total",
-            "Sign-ins refused because too many of one account or address were running.",
+            "Sign-ins refused because too many of an account or address were in progress, by `bound`: account, address.",
             [([("bound", "account")], accounts.refused.value), ([("bound", "address")], addresses.refused.value)])
     }
 }

@@ -4,7 +4,7 @@ import HTTPTypes
 import Telemetry
 
 /// The metrics of this node's hooks. From any thread.
-package final class HookMetrics: Sendable {
+package final class HookMetrics: Metrics {
     /// How a post ended.
     package enum Outcome: String, CaseIterable, Sendable {
         case posted
@@ -40,12 +40,11 @@ package final class HookMetrics: Sendable {
         }
     }
 
-    package let posts = LabelledCounters<Outcome>()
+    package let posts = LabelledCounters<Outcome>(
+        "parley_hook_posts_total",
+        "Posts to incoming hooks, by `outcome`: posted, repeated (same `Idempotency-Key`), review (the policy sent the post "
+            + "to a moderator), unknown (no such hook), limited, refused, failed.",
+        by: "outcome")
 
     package init() {}
-
-    package func write(to text: inout MetricsText) {
-        text.counter(
-            "parley_hook_posts_total", "Posts to incoming hooks, by outcome.", posts.samples("outcome"))
-    }
 }

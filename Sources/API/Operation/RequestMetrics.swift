@@ -27,10 +27,12 @@ package final class RequestMetrics: Sendable {
     package func write(to text: inout MetricsText) {
         text.counter(
             "parley_http_requests_total",
-            "Answered requests, by operation (operationId in openapi.yaml) and class of status.",
+            "Answered requests, by `operation` (operationId in docs/openapi.yaml) and class of `status`.",
             answered.enumerated().filter { $1.value > 0 }.map { (Self.labels($0), $1.value) })
         text.histogram(
-            "parley_http_request_seconds", "Time from a complete request to its answer, without polls that waited.",
+            "parley_http_request_seconds",
+            "Time from a complete request to its answer, or to the head of a streamed answer, by `operation` and `status`. "
+                + "Polls that waited are not counted.",
             took.map(\.values).enumerated().filter { $1.count > 0 }.map { (Self.labels($0), $1) })
     }
 

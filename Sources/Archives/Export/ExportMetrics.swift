@@ -2,7 +2,7 @@
 import Telemetry
 
 /// Counts the exports that a node writes. From any thread.
-package final class ExportMetrics: Sendable {
+package final class ExportMetrics: Metrics {
     package enum Outcome: String, CaseIterable, Sendable {
         case complete
         /// The connection was closed before the line `end`.
@@ -11,15 +11,13 @@ package final class ExportMetrics: Sendable {
         case refused
     }
 
-    package let exports = LabelledCounters<Outcome>()
-    package let lineCount = Counter()
-    package let byteCount = Counter()
+    package let exports = LabelledCounters<Outcome>(
+        "parley_exports_total",
+        "Exports of archives (docs/import-export.md), by `outcome`: complete, cut (the connection was closed before the last "
+            + "line), refused (this node was writing two).",
+        by: "outcome")
+    package let lineCount = Counter("parley_export_lines_total", "Lines of archives that clients received.")
+    package let byteCount = Counter("parley_export_bytes_total", "Bytes of archives that clients received.")
 
     package init() {}
-
-    package func write(to text: inout MetricsText) {
-        text.counter("parley_exports_total", "Exports, by outcome.", exports.samples("outcome"))
-        text.counter("parley_export_lines_total", "Lines of exports that clients received.", lineCount.value)
-        text.counter("parley_export_bytes_total", "Bytes of exports that clients received.", byteCount.value)
-    }
 }

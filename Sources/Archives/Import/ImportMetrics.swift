@@ -2,7 +2,7 @@
 import Telemetry
 
 /// From any thread.
-package final class ImportMetrics: Sendable {
+package final class ImportMetrics: Metrics {
     /// How an import ended.
     package enum Outcome: String, CaseIterable, Sendable {
         case applied
@@ -13,24 +13,18 @@ package final class ImportMetrics: Sendable {
         case failed
     }
 
-    package let ended = LabelledCounters<Outcome>()
-    /// Lines that were staged.
-    package let lines = Counter()
-    package let milliseconds = Counter()
-    /// Abandoned imports that this node dropped.
-    package let swept = Counter()
+    package let ended = LabelledCounters<Outcome>(
+        "parley_imports_total",
+        "Imports by `POST /v1/admin/import` that ended, by `outcome`: applied, dry_run, refused (a wrong line), failed "
+            + "(docs/import-export.md).",
+        by: "outcome")
+    package let lines = Counter("parley_import_lines_total", "Lines of archives that imports have staged.")
+    package let milliseconds = Counter(
+        "parley_import_seconds_total", "Time from the beginning to the end of imports, all together.", unit: 1_000)
+    package let swept = Counter("parley_imports_swept_total", "Abandoned imports that this node dropped.")
     package let failures = Counter()
 
     package init() {}
-
-    package func write(to text: inout MetricsText) {
-        text.counter("parley_imports_total", "Imports that ended, by outcome.", ended.samples("outcome"))
-        text.counter("parley_import_lines_total", "Lines of archives that imports have staged.", lines.value)
-        text.counter(
-            "parley_import_seconds_total", "Time from the beginning to the end of imports, all together.",
-            Double(milliseconds.value) / 1_000)
-        text.counter("parley_imports_swept_total", "Abandoned imports that this node dropped.", swept.value)
-    }
 }
 
 extension ImportMetrics {

@@ -24,7 +24,7 @@ extension Tail {
         }
         let cause =
             why.notifiedAt != nil
-            ? metrics.notified : why.isBehindOwn ? metrics.own : why.isToBeChecked ? metrics.safety : metrics.asked
+            ? TailMetrics.Cause.notify : why.isBehindOwn ? .own : why.isToBeChecked ? .safety : .poll
         try await readOn(cause, notifiedAt: why.notifiedAt)
     }
 
@@ -81,8 +81,8 @@ extension Tail {
     func count(
         _ delivered: [StoredEvent], _ cause: TailMetrics.Cause, notifiedAt: ContinuousClock.Instant?
     ) {
-        cause.reads.add()
-        cause.events.add(delivered.count)
+        metrics.reads.add(cause)
+        metrics.events.add(cause, delivered.count)
         if let notifiedAt { metrics.deliveries.record(ContinuousClock.now - notifiedAt) }
         recordAges(of: delivered)
     }

@@ -55,7 +55,7 @@ extension Tail: Turns {
     /// nothing below it is missing. Otherwise it is read from the log.
     func take(written: LogPart) {
         guard !takeNext(written) else {
-            metrics.own.events.add(written.events.count)
+            metrics.events.add(.own, written.events.count)
             recordAges(of: written.events)
             return
         }
@@ -84,6 +84,6 @@ extension Tail: Turns {
             defer { if state.notified <= head { state.notifiedAt = nil } }
             return state.notifiedAt
         }
-        if !part.events.isEmpty { count(part.events, metrics.turn, notifiedAt: notifiedAt) }
+        if !part.events.isEmpty { count(part.events, .turn, notifiedAt: notifiedAt) }
     }
 }

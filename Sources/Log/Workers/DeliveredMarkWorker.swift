@@ -55,17 +55,11 @@ package struct DeliveredMarkWorker: Sendable {
     }
 }
 
-/// Counts the delivered marks that follow from polls' cursors at this node.
-package final class DeliveryMetrics: Sendable {
-    /// Sent to the database, which may have had some of them.
-    package let marks = Counter()
+package final class DeliveryMetrics: Metrics {
+    package let marks = Counter(
+        "parley_delivered_marks_total",
+        "Delivered marks that follow from polls' cursors and were sent to the database, which may have some of them.")
     package let failures = Counter()
 
     package init() {}
-
-    package func write(to text: inout MetricsText) {
-        text.counter(
-            "parley_delivered_marks_total", "Delivered marks from polls' cursors, written to the database.", marks.value
-        )
-    }
 }

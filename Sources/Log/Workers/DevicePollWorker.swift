@@ -88,17 +88,11 @@ package struct DevicePollWorker: Sendable {
     }
 }
 
-/// Devices of this node that began or stopped polling.
-package final class DevicePollMetrics: Sendable {
-    /// Written to the database.
-    package let changes = Counter()
+package final class DevicePollMetrics: Metrics {
+    package let changes = Counter(
+        "parley_device_changes_total",
+        "Devices that began or stopped polling at this node, as reported to the database.")
     package let failures = Counter()
 
     package init() {}
-
-    package func write(to text: inout MetricsText) {
-        text.counter(
-            "parley_device_changes_total", "Devices that began or stopped polling here, written to the database.",
-            changes.value)
-    }
 }

@@ -49,27 +49,30 @@ final class AlertMetrics: Sendable {
         }
         text.counter(
             "parley_push_alerts_total",
-            "Alerts handled by this node, by outcome. `retried`: sending failed, and the alert is sent again.",
+            "Alerts handled by this node, by `platform` and `outcome`: sent, retried (failed, and sent again later), dropped "
+                + "(the push service refused this alert).",
             each([("outcome", "sent")], \.sent.value) + each([("outcome", "retried")], \.retried.value)
                 + each([("outcome", "dropped")], \.dropped.value))
         text.counter(
-            "parley_push_suppressed_total", "Alerts suppressed before sending, by reason.",
+            "parley_push_suppressed_total",
+            "Alerts suppressed before sending, by `platform` and `reason` (docs/push.md).",
             PushSuppression.allCases.flatMap { reason in
                 each([("reason", reason.rawValue)]) { $0.suppressedCount(reason) }
             })
         text.counter(
             "parley_push_tokens_forgotten_total",
-            "Device tokens deleted because the push service no longer accepts them.",
+            "Device tokens deleted because the push service no longer accepts them, by `platform`.",
             each([], \.forgotten.value))
         text.gauge(
             "parley_push_halted",
-            "1 while no alerts are sent because the push service refuses the keys or settings. Correct them.",
+            "1 while no alerts are sent because the push service refuses the keys or settings, by `platform`. Correct them.",
             each { $0.isHalted.load(ordering: .relaxed) ? 1 : 0 })
         text.gauge(
-            "parley_push_queue_seconds", "How long the oldest due alert has been waiting, on any node.",
+            "parley_push_queue_seconds", "How long the oldest due alert has waited, on any node, by `platform`.",
             each { Double($0.queueMs.load(ordering: .relaxed)) / 1_000 })
         text.histogram(
-            "parley_push_delay_seconds", "Time from a message's commit until the push service accepted its alert.",
+            "parley_push_delay_seconds",
+            "Time from a message's commit until the push service has accepted the alert, by `platform`.",
             each([], \.delays.values).map { (labels: $0.labels, values: $0.value) })
     }
 }

@@ -3,7 +3,6 @@ import Domain
 import Log
 import Logging
 import Store
-import Synchronization
 import Telemetry
 import Workers
 
@@ -44,7 +43,8 @@ struct AlertPlanner: Sendable {
             }
             let part = try await store.planAlerts(
                 limit: Self.passLimit, lifeSeconds: lifeSeconds, delayMs: Self.delayMs)
-            metrics.record(part.madeCount, part.position)
+            metrics.made.add(part.madeCount)
+            if let position = part.position { metrics.position.set(Int(position.value)) }
             if part.madeCount > 0, due == nil { due = clock.now + .milliseconds(Self.delayMs) }
             guard part.hasMore else {
                 // If another node is planning, it may die before it has finished, so this node does not count as done.
@@ -58,21 +58,9 @@ struct AlertPlanner: Sendable {
     }
 }
 
-/// Counts the alerts that this node has planned.
-final class AlertPlannerMetrics: Sendable {
-    let made = Counter()
+final class AlertPlannerMetrics: Metrics {
+    let position = Gauge(
+        "parley_push_position", "Log position up to which alerts are planned, as of this node's last pass.")
+    let made = Counter("parley_push_made_total", "Alerts planned by this node.")
     let failures = Counter()
-    private let position = Atomic<Int64>(0)
-
-    func record(_ madeCount: Int, _ position: Position?) {
-        made.add(madeCount)
-        if let position { self.position.store(position.value, ordering: .relaxed) }
-    }
-
-    func write(to text: inout MetricsText) {
-        text.gauge(
-            "parley_push_position", "Log position up to which alerts are planned, as of this node's last pass.",
-            Int(position.load(ordering: .relaxed)))
-        text.counter("parley_push_made_total", "Alerts planned by this node.", made.value)
-    }
 }

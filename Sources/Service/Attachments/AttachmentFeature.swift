@@ -22,9 +22,8 @@ extension Feature {
             components: [
                 Component("transfers", metrics: calls.metrics.write),
                 Component(
-                    "attachmentChecker", failures: [metrics.failures], metrics: metrics.writeChecks, run: checker.run),
-                Component(
-                    "attachmentSweep", failures: [metrics.sweepFailures], metrics: metrics.writeSweep, run: sweep.run),
+                    "attachmentChecker", failures: [metrics.failures], metrics: metrics.write, run: checker.run),
+                Component("attachmentSweep", failures: [metrics.sweepFailures], run: sweep.run),
             ])
     }
 }

@@ -89,7 +89,7 @@ final class CommandWorker: Sendable {
     private func change(_ body: (inout DeliveryQueue<CommandRun>) -> Void) {
         loop.update { queue in
             body(&queue)
-            metrics.running.store(queue.heldCount, ordering: .relaxed)
+            metrics.running.set(queue.heldCount)
         }
     }
 

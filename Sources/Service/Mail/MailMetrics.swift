@@ -13,8 +13,8 @@ final class MailMetrics: Sendable {
     func write(to text: inout MetricsText) {
         text.counter(
             "parley_mails_total",
-            "Mails with codes handled by this node: sent, refused by the relay, or withheld because there is no account or "
-                + "there were too many tries. The log has what the relay refused.",
+            "Mails with codes handled by this node, with any result (`outcome` is always handled): sent, refused by the relay, "
+                + "or withheld because there is no account or there were too many tries. The log has what the relay refused.",
             [([("outcome", "handled")], handled.value)])
         text.gauge(
             "parley_mail_relay_failing", "1 if the relay made a mail wait within the last five minutes.",

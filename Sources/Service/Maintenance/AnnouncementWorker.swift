@@ -34,15 +34,9 @@ struct AnnouncementWorker: Sendable {
     }
 }
 
-/// Counts the parts that this node has published.
-final class AnnouncementMetrics: Sendable {
-    let parts = Counter()
+final class AnnouncementMetrics: Metrics {
+    let parts = Counter(
+        "parley_announcement_parts_total",
+        "Parts of 200 events that this node wrote for changed profiles and titles that concern many people.")
     let failures = Counter()
-
-    func write(to text: inout MetricsText) {
-        text.counter(
-            "parley_announcement_parts_total",
-            "Parts of 200 events written by this node for changed profiles and titles that concern many people.",
-            parts.value)
-    }
 }

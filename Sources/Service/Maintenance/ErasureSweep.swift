@@ -31,13 +31,9 @@ struct ErasureSweep: Sendable {
     }
 }
 
-/// Counts this node's steps of erasures.
-final class ErasureMetrics: Sendable {
-    /// Parts of erasures: of a thread, or of the log.
-    let steps = Counter()
+final class ErasureMetrics: Metrics {
+    let steps = Counter(
+        "parley_erasure_steps_total",
+        "Steps of account erasures that this node completed: a part of a thread, or of the log.")
     let failures = Counter()
-
-    func write(to text: inout MetricsText) {
-        text.counter("parley_erasure_steps_total", "Steps of account erasures completed by this node.", steps.value)
-    }
 }

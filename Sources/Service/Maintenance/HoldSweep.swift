@@ -38,23 +38,24 @@ struct HoldSweep: Sendable {
     }
 }
 
-/// What the holds in force keep. All nodes show the same numbers.
-final class HoldMetrics: Sendable {
+/// All nodes show the same numbers.
+final class HoldMetrics: Metrics {
     let failures = Counter()
-    private let counts = Mutex(HoldCounts())
+    private let inForce = Gauge(
+        "parley_holds_in_force",
+        "Legal holds that are not released (docs/legal-hold.md). The same on all nodes, counted once a minute.")
+    private let contents = Gauge(
+        "parley_held_contents", "Contents that legal holds keep. Counted once a minute, estimated above 100,000.")
+    private let files = Gauge("parley_held_files", "Files that only legal holds keep. Counted once a minute.")
+    private let bytes = Gauge(
+        "parley_held_bytes",
+        "Bytes of held contents (as PostgreSQL stores them) and of files that only legal holds keep. Counted once a "
+            + "minute.")
 
-    func set(_ counts: HoldCounts) { self.counts.withLock { $0 = counts } }
-
-    func write(to text: inout MetricsText) {
-        let counts = counts.withLock { $0 }
-        text.gauge(
-            "parley_holds_in_force", "Legal holds that are not released; counted once a minute.", counts.inForce)
-        text.gauge(
-            "parley_held_contents", "Contents that legal holds keep; counted once a minute, estimated above 100,000.",
-            counts.contents)
-        text.gauge("parley_held_files", "Files that only legal holds keep; counted once a minute.", counts.files)
-        text.gauge(
-            "parley_held_bytes", "Bytes of held contents and files in tables and stores; counted once a minute.",
-            counts.byteCount)
+    func set(_ counts: HoldCounts) {
+        inForce.set(counts.inForce)
+        contents.set(counts.contents)
+        files.set(counts.files)
+        bytes.set(counts.byteCount)
     }
 }

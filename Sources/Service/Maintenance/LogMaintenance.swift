@@ -92,15 +92,8 @@ struct LogMaintenance: Sendable {
     }
 }
 
-/// Partitions of the log, by this node.
-final class LogMaintenanceMetrics: Sendable {
-    let made = Counter()
-    let dropped = Counter()
+final class LogMaintenanceMetrics: Metrics {
+    let made = Counter("parley_log_partitions_made_total", "Partitions of the log that this node created.")
+    let dropped = Counter("parley_log_partitions_dropped_total", "Partitions of the log that this node removed.")
     let failures = Counter()
-
-    func write(to text: inout MetricsText) {
-        text.counter("parley_log_partitions_made_total", "Partitions of the log made by this node.", made.value)
-        text.counter(
-            "parley_log_partitions_dropped_total", "Partitions of the log dropped by this node.", dropped.value)
-    }
 }

@@ -1,7 +1,6 @@
 // Counts what waits for moderators, for /metrics: open reports and pending reviews.
 import Logging
 import Store
-import Synchronization
 import Telemetry
 import Workers
 
@@ -23,28 +22,19 @@ struct ReportCounting: Sendable {
     func run() async throws {
         let worker = Worker("counting reports", every: Self.interval, failures: metrics.failures, logger: logger)
         try await worker.run {
-            metrics.set(openCount: try await store.openReportCount(countMax: Self.countMax))
-            metrics.set(pendingReviewCount: try await store.pendingReviewCount(countMax: Self.countMax))
+            metrics.open.set(try await store.openReportCount(countMax: Self.countMax))
+            metrics.pendingReviews.set(try await store.pendingReviewCount(countMax: Self.countMax))
             return .idle
         }
     }
 }
 
-final class ReportMetrics: Sendable {
+final class ReportMetrics: Metrics {
+    let open = Gauge(
+        "parley_reports_open", "Open reports in the moderation queue, on all nodes. Counted once a minute.")
+    let pendingReviews = Gauge(
+        "parley_reviews_pending",
+        "Messages and edits that the policy sent to review and that wait for a moderator (docs/policy.md), on all "
+            + "nodes. Counted once a minute.")
     let failures = Counter()
-    private let openCount = Atomic(0)
-    private let pendingReviewCount = Atomic(0)
-
-    func set(openCount count: Int) { openCount.store(count, ordering: .relaxed) }
-
-    func set(pendingReviewCount count: Int) { pendingReviewCount.store(count, ordering: .relaxed) }
-
-    func write(to text: inout MetricsText) {
-        text.gauge(
-            "parley_reports_open", "Open reports in the moderation queue; counted once a minute.",
-            openCount.load(ordering: .relaxed))
-        text.gauge(
-            "parley_reviews_pending", "Messages and edits that wait for a moderator's review; counted once a minute.",
-            pendingReviewCount.load(ordering: .relaxed))
-    }
 }

@@ -76,16 +76,9 @@ struct RetentionSweep: Sendable {
     }
 }
 
-/// Counts this node's work on expired content.
-final class RetentionMetrics: Sendable {
-    /// Messages that expired, and threads checked for content that every device has.
-    let looked = Counter()
+final class RetentionMetrics: Metrics {
+    let looked = Counter(
+        "parley_retention_looks_total",
+        "Expired messages, and threads that this node checked for content that all devices have.")
     let failures = Counter()
-
-    func write(to text: inout MetricsText) {
-        text.counter(
-            "parley_retention_looks_total",
-            "Messages that expired, and threads checked for content that all devices have.",
-            looked.value)
-    }
 }

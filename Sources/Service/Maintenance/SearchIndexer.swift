@@ -62,7 +62,10 @@ struct SearchIndexer: Sendable {
             wordCount = max(wordCountNow / 2, Self.wordCountMin)
             let pass = try await store.indexMessages(limit: Self.passLimit, wordCount: wordCountNow)
             wordCount = min(wordCountNow * 2, Self.wordCountMax)
-            if let pass { metrics.record(pass.lookedCount, pass.position) }
+            if let pass {
+                metrics.looked.add(pass.lookedCount)
+                metrics.position.set(Int(pass.position.value))
+            }
             guard let pass, pass.lookedCount > 0 else {
                 doneAt = now
                 return .idle
@@ -74,22 +77,9 @@ struct SearchIndexer: Sendable {
     }
 }
 
-/// The indexing metrics of this node.
-final class SearchMetrics: Sendable {
+final class SearchMetrics: Metrics {
+    let position = Gauge(
+        "parley_search_position", "Log position up to which messages are indexed, as of this node's last pass.")
+    let looked = Counter("parley_search_indexed_total", "Events and messages that this node read to index them.")
     let failures = Counter()
-    private let looked = Counter()
-    private let position = Atomic<Int64>(0)
-
-    func record(_ lookedCount: Int, _ position: Position) {
-        looked.add(lookedCount)
-        self.position.store(position.value, ordering: .relaxed)
-    }
-
-    func write(to text: inout MetricsText) {
-        text.gauge(
-            "parley_search_position", "Log position up to which messages are indexed, as of this node's last pass.",
-            Int(position.load(ordering: .relaxed)))
-        text.counter(
-            "parley_search_indexed_total", "Events and messages that this node read to index them.", looked.value)
-    }
 }

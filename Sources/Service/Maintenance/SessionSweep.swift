@@ -41,13 +41,8 @@ struct SessionSweep: Sendable {
     }
 }
 
-/// Sessions that this node has ended.
-final class SessionMetrics: Sendable {
-    let expired = Counter()
+final class SessionMetrics: Metrics {
+    let expired = Counter(
+        "parley_sessions_expired_total", "Sessions that this node ended after `PARLEY_SESSION_IDLE_DAYS` without use.")
     let failures = Counter()
-
-    func write(to text: inout MetricsText) {
-        text.counter(
-            "parley_sessions_expired_total", "Sessions ended by this node because nobody used them.", expired.value)
-    }
 }

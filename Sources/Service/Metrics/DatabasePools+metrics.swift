@@ -14,18 +14,22 @@ extension DatabasePools {
         func counter(_ name: StaticString, _ help: String, _ metric: (PoolStatistics.Totals) -> Int) {
             text.counter(name, help, pools.map { ($0.labels, metric($0.statistics.totals)) })
         }
-        gauge("parley_database_connections", "Open connections, by pool (docs/architecture.md).", \.connectionCount)
-        gauge("parley_database_connecting", "Connections being opened.", \.connectingCount)
-        gauge("parley_database_in_flight", "Statements sent and not yet answered.", \.inFlightCount)
-        gauge("parley_database_waiting", "Statements waiting for a connection.", \.waitingCount)
-        counter("parley_database_statements_total", "Statements accepted.", \.statementCount)
+        gauge(
+            "parley_database_connections",
+            "Open connections, by `pool` (docs/architecture.md): log, changes, reads, file_writes, file_reads, imports.",
+            \.connectionCount)
+        gauge("parley_database_connecting", "Connections being opened, by `pool`.", \.connectingCount)
+        gauge("parley_database_in_flight", "Statements in progress, by `pool`.", \.inFlightCount)
+        gauge("parley_database_waiting", "Statements waiting for a connection, by `pool`.", \.waitingCount)
+        counter("parley_database_statements_total", "Statements accepted, by `pool`.", \.statementCount)
         let kinds: [(name: String, metric: (PoolStatistics.Totals) -> Int)] = [
             ("server", \.serverErrorCount), ("timeout", \.timeoutCount), ("full", \.poolFullCount),
             ("waited", \.waitTimeoutCount),
         ]
         text.counter(
             "parley_database_errors_total",
-            "Statements that failed, by kind. `timeout`: PostgreSQL cancelled the statement after its statement_timeout.",
+            "Failed statements, by `pool` and `kind`: server, timeout (cancelled after its `statement_timeout`), full (queue "
+                + "full), waited (no connection in time).",
             pools.flatMap { pool in
                 kinds.map { kind in
                     (
@@ -34,9 +38,13 @@ extension DatabasePools {
                     )
                 }
             })
-        counter("parley_database_connects_total", "Connections opened.", \.connectCount)
-        counter("parley_database_connect_failures_total", "Attempts to connect that failed.", \.connectFailureCount)
-        counter("parley_database_connections_lost_total", "Connections that broke.", \.lostCount)
-        counter("parley_database_retries_total", "Statements retried on another connection.", \.retryCount)
+        counter("parley_database_connects_total", "Connections opened, by `pool`.", \.connectCount)
+        counter(
+            "parley_database_connect_failures_total", "Attempts to connect that failed, by `pool`.",
+            \.connectFailureCount)
+        counter("parley_database_connections_lost_total", "Connections that broke, by `pool`.", \.lostCount)
+        counter(
+            "parley_database_retries_total", "Statements sent again after their connection broke, by `pool`.",
+            \.retryCount)
     }
 }

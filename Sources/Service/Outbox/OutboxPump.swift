@@ -77,13 +77,13 @@ final class OutboxMetrics: Sendable {
         }
         text.counter(
             "parley_outbox_rows_total",
-            "Rows of an outbox that this node handled, by database: 0 is Parley's own, others in the order of the setting.",
+            "Rows of an outbox (docs/sql.md) that this node handled, by `database`: 0 is Parley's own, others count from 1 in "
+                + "the order of `PARLEY_OUTBOX_URLS`.",
             rows(handled))
         text.counter(
-            "parley_outbox_failed_rows_total", "Rows of an outbox that this node could not handle, by database.",
-            rows(failed))
+            "parley_outbox_failed_rows_total", "Rows of an outbox that became failures, by `database`.", rows(failed))
         text.gauge(
-            "parley_outbox_database_up", "1 if the last call to an outbox succeeded, by database.",
+            "parley_outbox_database_up", "1 if the last call to an outbox succeeded, by `database`.",
             reachable.withLock { $0 }.enumerated().map {
                 (labels: [("database", "\($0.offset)")], value: $0.element ? 1 : 0)
             })

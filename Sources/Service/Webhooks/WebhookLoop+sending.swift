@@ -32,16 +32,16 @@ extension WebhookLoop {
     private func report(_ outcome: WebhookSchedule.Outcome) {
         switch outcome {
         case .delivered(let ms):
-            metrics.delivered.add()
+            metrics.deliveries.add(.delivered)
             metrics.delays.record(.milliseconds(ms))
         case .gone:
-            metrics.gone.add()
+            metrics.deliveries.add(.gone)
             log.warning("a webhook is disabled: the endpoint answered 410; enable it when it works again")
         case .retried(let reason):
-            metrics.retried.add()
+            metrics.deliveries.add(.retried)
             log.warning("delivering to a webhook failed; it is retried", reason: reason)
         case .parked(let reason):
-            metrics.parked.add()
+            metrics.deliveries.add(.parked)
             log.warning("delivering to a webhook failed for the last time; the event is parked", reason: reason)
         case .unsent, .unknown: break
         }

@@ -106,7 +106,7 @@ struct WaitingForThePolicy {
             for try await code in group { #expect(code == nil) }
         }
         // Waiting was nobody's failure: the policy is asked as before.
-        let isPaused = metrics.isPaused.load(ordering: .relaxed)
+        let isPaused = metrics.paused.value == 1
         #expect(!isPaused)
         #expect(metrics.failures[.overloaded] == 296 && metrics.failures[.timeout] == 0)
     }

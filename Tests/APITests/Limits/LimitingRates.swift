@@ -161,24 +161,15 @@ struct ClientAddresses {
 struct LimitingRates {
     @Test("are listed in docs/limits.md with their defaults and settings (make docs writes the table)")
     func document() throws {
-        let file = Repository.file("docs/limits.md")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        let marks = (begin: "<!-- limits -->\n", end: "<!-- /limits -->")
-        let begin = try #require(text.range(of: marks.begin)?.upperBound)
-        let end = try #require(text.range(of: marks.end)?.lowerBound)
         let rows = RateLimit.all.map { limit in
-            "| `\(limit.name)` | \(limit.subject) | \(limit.quota) | \(limit.windowS) s "
-                + "| \(limit.scope == .node ? "on each node" : "on all nodes") "
-                + "| `PARLEY_\(limit.settingKey.uppercased())` |\n"
+            [
+                "`\(limit.name)`", limit.subject, "\(limit.quota)", "\(limit.windowS) s",
+                limit.scope == .node ? "on each node" : "on all nodes", "`PARLEY_\(limit.settingKey.uppercased())`",
+            ]
         }
-        let table =
-            "| limit | counts | quota | window | counted | setting |\n| --- | --- | --- | --- | --- | --- |\n"
-            + rows.joined()
-        if ProcessInfo.processInfo.environment["UPDATE_README"] == "1" {
-            try Data((text[..<begin] + table + text[end...]).utf8).write(to: file)
-        } else {
-            #expect(text[begin..<end] == table)
-        }
+        try GeneratedText.check(
+            "docs/limits.md", "limits",
+            is: GeneratedText.table(["limit", "counts", "quota", "window", "counted", "setting"], rows))
     }
 
     @Test("have unique names, and use the quota of their setting")

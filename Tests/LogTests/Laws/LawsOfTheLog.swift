@@ -40,7 +40,7 @@ struct LawsOfTheLog {
         #expect(seqs.count == 800)
         #expect(nodes.map(\.writer.messageMetrics.sizes.values).contains { $0.sum > $0.count }, "no batch formed")
         #expect(
-            nodes.contains { $0.tail.metrics.turn.events.value > 0 }, "none read what the others wrote with its turn")
+            nodes.contains { $0.tail.metrics.events[.turn] > 0 }, "none read what the others wrote with its turn")
         // Positions are dense, too, and in the order of the history.
         let gaps = try await TestCluster.shared().psql(
             """
@@ -156,8 +156,8 @@ struct LawsOfTheLog {
                 cursor = upTo
             }
             // All but what a safety read may have found first.
-            #expect(node.tail.metrics.own.events.value - node.tail.metrics.own.reads.value >= 15)
-            #expect(node.tail.metrics.notified.reads.value == 0)
+            #expect(node.tail.metrics.events[.own] - node.tail.metrics.reads[.own] >= 15)
+            #expect(node.tail.metrics.reads[.notify] == 0)
         }
     }
 

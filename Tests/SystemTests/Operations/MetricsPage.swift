@@ -79,59 +79,42 @@ extension SystemTests {
             }
         }
 
-        @Test("include every name and label that the dashboard queries")
+        @Test("explain each of their labels")
+        func explained() async throws {
+            for family in try await page().families.values {
+                for label in Set(family.samples.flatMap(\.labels.keys)) where label != "le" {
+                    #expect(family.help.contains("`\(label)`"), "\(family.name) has the label \(label)")
+                }
+            }
+        }
+
+        @Test("are listed in docs/metrics.md (make docs writes the table)")
+        func listed() async throws {
+            let rows = try await page().families.values.sorted { $0.name < $1.name }.map { family in
+                let help = family.help.replacing(/docs\/([a-z-]+)\.(?:md|yaml)/) { "[\($0.1)](\($0.0.dropFirst(5)))" }
+                return ["`\(family.name)`", family.type, help]
+            }
+            try GeneratedText.check(
+                "docs/metrics.md", "metrics", is: GeneratedText.table(["metric", "type", "meaning"], rows))
+        }
+
+        @Test("are all on the dashboard, except some of the process (make docs writes the dashboard)")
         func dashboard() async throws {
             let page = try await page()
-            let dashboard = try JSON(parsing: Data(contentsOf: Repository.file("docker/grafana-dashboard.json")))
-            let queries =
-                dashboard["panels"].items.flatMap { $0["targets"].items.compactMap { $0["expr"].string } }
-                + dashboard["templating"]["list"].items.compactMap { $0["query"].string }
-            #expect(queries.count > 40)
-            let ids = dashboard["panels"].items.compactMap { $0["id"].int }
-            #expect(ids.count > 40 && Set(ids).count == ids.count)
-            // Labels that Prometheus itself adds to each sample.
-            let added: Set = ["instance", "job"]
-            for query in queries {
-                var known = added
-                for name in query.matches(of: /\b(?:parley|process)_[a-z0-9_]+/).map({ String($0.output) }) {
-                    let family = page.families[name] ?? page.families[name.replacing(/_(count|sum|bucket)$/, with: "")]
-                    let samples = try #require(family, "\(name) in \(query)").samples.filter { $0.name == name }
-                    #expect(!samples.isEmpty, "\(name) in \(query)")
-                    known.formUnion(samples.flatMap(\.labels.keys))
-                }
-                let grouped = query.matches(of: /by \(([^)]*)\)/).flatMap { $0.1.split(separator: ", ") }
-                let matched = query.matches(of: /[{ ]([a-z]+)=~?"/).map(\.1)
-                for label in grouped + matched { #expect(known.contains(String(label)), "\(label) in \(query)") }
-            }
+            let text = try Dashboard.text(page)
+            try GeneratedText.check("docker/grafana-dashboard.json", is: text)
+            let names = Set(text.matches(of: /\b(?:parley|process)_[a-z0-9_]+/).map { String($0.output) })
+            let samples = page.families.values.flatMap(\.samples).map(\.name)
+            #expect(names.subtracting(samples).subtracting(page.families.keys) == [])
+            let shown = names.map { $0.replacing(/_(count|sum|bucket)$/, with: "") }
+            #expect(page.families.keys.filter { $0.hasPrefix("parley_") && !shown.contains($0) } == [])
         }
 
-        @Test("are all on the dashboard, except those of the process")
-        func shown() async throws {
-            let text = try String(contentsOf: Repository.file("docker/grafana-dashboard.json"), encoding: .utf8)
-            let missing = try await page().families.keys.filter { $0.hasPrefix("parley_") && !text.contains($0) }
-            #expect(missing.sorted() == [])
-        }
-
-        @Test("are listed in docs/metrics.md, those of the process included, and nothing else is listed")
-        func listed() async throws {
-            let text = try String(contentsOf: Repository.file("docs/metrics.md"), encoding: .utf8)
-            let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
-            let names = rows.flatMap { row in
-                row.split(separator: "|")[0].matches(of: /`([a-z_]+)`/).map { String($0.1) }
-            }
-            #expect(names.count == Set(names).count)
-            #expect(try await Set(page().families.keys) == Set(names))
-        }
-
-        @Test("count the failures of workers once, by the workers that docs/metrics.md lists")
+        @Test("count the failures of workers once, by the workers that failed")
         func workers() async throws {
-            let families = try await page().families
-            let failures = families.filter { $0.value.help.contains("failed and were retried") }
+            let failures = try await page().families.filter { $0.value.help.contains("failed and were retried") }
             #expect(failures.keys.sorted() == ["parley_worker_failures_total"])
-            let text = try String(contentsOf: Repository.file("docs/metrics.md"), encoding: .utf8)
-            let row = try #require(text.firstMatch(of: /\| `parley_worker_failures_total` .*, by `worker`: (.*) \|/)).1
-            let listed = row.split(separator: ", ").map(String.init)
-            #expect(failures.values.flatMap(\.samples).compactMap { $0.labels["worker"] }.sorted() == listed)
+            #expect(failures.values.flatMap(\.samples).count > 20)
         }
 
         @Test("include each metric that the alerts in docs/operations.md use")

@@ -97,7 +97,7 @@ package final class PolicyGate: Sendable {
     private func settle<Outcome: Sendable>(_ change: (inout sending PolicyBreaker) -> sending Outcome) -> Outcome {
         breaker.withLock { breaker in
             let outcome = change(&breaker)
-            metrics.isPaused.store(breaker.isOpen, ordering: .relaxed)
+            metrics.paused.set(breaker.isOpen ? 1 : 0)
             return outcome
         }
     }

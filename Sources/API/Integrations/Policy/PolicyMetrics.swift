@@ -1,6 +1,5 @@
 // Counts the questions to the operator's policy.
 import Domain
-import Synchronization
 import Telemetry
 
 /// Why the policy gave no verdict.
@@ -17,25 +16,19 @@ package enum PolicyFailure: String, Error, CaseIterable, Sendable {
 }
 
 /// The metrics of this node's policy hook. From any thread.
-package final class PolicyMetrics: Sendable {
-    package let answers = LabelledCounters<PolicyVerdict.Action>()
-    package let failures = LabelledCounters<PolicyFailure>()
-    package let times = Histogram(.seconds)
-    package let isPaused = Atomic(false)
+package final class PolicyMetrics: Metrics {
+    package let answers = LabelledCounters<PolicyVerdict.Action>(
+        "parley_policy_answers_total",
+        "Verdicts of the policy about messages and edits, by `action`: allow, deny, rewrite, review.", by: "action")
+    package let failures = LabelledCounters<PolicyFailure>(
+        "parley_policy_failures_total",
+        "Messages and edits without a verdict of the policy, by `reason`: timeout, connection, status, malformed, overloaded "
+            + "(refused, because too many wait), paused (not asked, because the policy failed too often).",
+        by: "reason")
+    /// 1 or 0.
+    package let paused = Gauge(
+        "parley_policy_paused", "1 while this node does not ask the policy, because it failed too often.")
+    package let times = Histogram("parley_policy_seconds", "Time from a question to the policy to its answer.")
 
     package init() {}
-
-    package func write(to text: inout MetricsText) {
-        text.counter(
-            "parley_policy_answers_total", "Verdicts of the policy about messages and edits, by action.",
-            answers.samples("action"))
-        text.counter(
-            "parley_policy_failures_total",
-            "Messages and edits without a verdict of the policy, by reason. `paused`: not asked, because it failed too often. `overloaded`: refused, because too many wait.",
-            failures.samples("reason"))
-        text.gauge(
-            "parley_policy_paused", "1 while this node does not ask the policy, because it failed too often.",
-            isPaused.load(ordering: .relaxed) ? 1 : 0)
-        text.histogram("parley_policy_seconds", "Time from a question to the policy to its answer.", times.values)
-    }
 }
