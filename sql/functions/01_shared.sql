@@ -95,7 +95,8 @@ begin
     raise exception using errcode = 'PY' || p_status, message = p_code, detail = p_detail, hint = p_field;
 end $$;
 
--- Fails: always, with 404 and the code of a thing that does not exist. The result is for expressions, as of coalesce.
+-- Fails: always, with 404 and the code of a thing that does not exist. The result is for expressions, as of coalesce. For
+-- administrators: a user's call must not show whether a thread exists (thread_refuse).
 create or replace function refuse_unknown(p_thing text) returns text
 language plpgsql stable as $$
 begin

@@ -41,13 +41,13 @@ final class AttachmentMetrics: Metrics {
     private let running = Gauge("parley_attachment_checks_running", "Attachments being checked on this node.")
     let checked = LabelledCounters<Outcome>(
         "parley_attachment_checks_total",
-        "Checks of attachments by this node, by `outcome`: ready, refused, postponed (the virus scanner is away, or too "
-            + "many pictures wait), abandoned (deleted, or checked by another node).",
+        "Checks of attachments by this node, by `outcome`: ready, refused, postponed (the virus scanner is unreachable, or "
+            + "too many pictures wait), abandoned (deleted, or checked by another node).",
         by: "outcome")
     let took = Histogram(
         "parley_attachment_check_seconds", "Time of a check of an attachment, from its claim to its end.")
     let scanFailures = Counter(
-        "parley_attachment_scan_failures_total", "Scans without a verdict: the virus scanner is away or failed.")
+        "parley_attachment_scan_failures_total", "Scans without a verdict: the virus scanner is unreachable or failed.")
     let unreadable = Counter(
         "parley_attachment_pictures_unreadable_total",
         "Pictures with damaged headers, kept as files with their metadata.")

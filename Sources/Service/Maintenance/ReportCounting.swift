@@ -34,7 +34,7 @@ final class ReportMetrics: Metrics {
         "parley_reports_open", "Open reports in the moderation queue, on all nodes. Counted once a minute.")
     let pendingReviews = Gauge(
         "parley_reviews_pending",
-        "Messages and edits that the policy sent to review and that wait for a moderator (docs/policy.md), on all "
+        "Messages and edits that the policy sent to review and that wait for a moderator, on all "
             + "nodes. Counted once a minute.")
     let failures = Counter()
 }

@@ -18,8 +18,8 @@ struct AccessByToken {
 
     private static let columns = ["nobody", "ended", "session", "admin"]
 
-    /// The rows of a page's table of calls, which begin with a call in backquotes.
-    private static let rows: [Row] = lines(of: "security.md").filter { $0.first?.first == "`" }.map { cells in
+    /// The rows of the table of calls, which begin with a method and a path in backquotes.
+    private static let rows: [Row] = lines(of: "security.md").filter { $0[0].contains(/^`[A-Z]+ \//) }.map { cells in
         Row(
             call: String(cells[0].dropFirst().dropLast()), cells: Array(cells[1..<cells.count - 1]),
             inThread: cells.last == "–" ? [] : cells.last?.split(separator: "; ").map { String($0) } ?? [])

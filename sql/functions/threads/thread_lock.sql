@@ -10,7 +10,7 @@ declare
 begin
     select * into v_thread from threads t where t.id = p_thread for no key update;
     if not found then
-        perform refuse_unknown('thread');
+        perform thread_refuse();
     end if;
     return v_thread;
 end $$;
