@@ -9,6 +9,7 @@ import {
 import { permissions } from '../../Sources/WebClient/page/ui/conversation/permissions.js';
 import { averageColour } from '../../Sources/WebClient/page/ui/parts/thumbhash.js';
 import './support/clock.js';
+import { messageOf } from './support/samples.js';
 
 // Without a browser. dom.js has a class for elements.
 // @ts-ignore: nothing is built.
@@ -27,22 +28,7 @@ function rowOf(message = {}, row = {}) {
         key: 'm',
         state: 'stored',
         files: [],
-        message: {
-            id: 'm',
-            thread_id: 't',
-            seq: 5,
-            timestamp: time,
-            type: 'message',
-            sender: { id: 'ann', name: 'Ann', profile_image: null },
-            payload: { text: 'hi' },
-            reply_to: null,
-            mentions: [],
-            reactions: {},
-            edited_at: null,
-            deleted_at: null,
-            expires_at: null,
-            ...message,
-        },
+        message: messageOf({ seq: 5, payload: { text: 'hi' }, ...message }),
         ...row,
     };
 }

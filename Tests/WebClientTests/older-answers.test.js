@@ -10,9 +10,10 @@ import { commitReload } from '../../Sources/WebClient/page/core/sync/reload.js';
 import { MemoryStore } from '../../Sources/WebClient/page/core/store/memory-store.js';
 import { eventually } from './support/devices.js';
 import { FakeServer } from './support/fake-server.js';
+import { messageOf as sampleOf, partOf } from './support/samples.js';
 
 const me = { id: 'ben', username: 'ben', name: 'Ben', profile_image: null };
-const own = { role: 'member', status: 'joined', read_seq: 0, delivered_seq: 0, hidden_before_seq: 0 };
+const own = partOf(0);
 const settings = { muted_until: null, archived: false, pinned: false, unread_count: 0, mention_count: 0 };
 
 /** @param {string} id @returns {any} */
@@ -29,21 +30,7 @@ function threadOf(id, head = 3) {
 }
 
 /** @param {number} seq @param {object} [more] @returns {any} */
-function messageOf(seq, more = {}) {
-    return {
-        id: 'm' + seq,
-        thread_id: 't',
-        seq,
-        timestamp: '2026-11-21T10:00:00.000Z',
-        sender: me,
-        payload: { text: 'old' },
-        mentions: [],
-        reactions: {},
-        edited_at: null,
-        deleted_at: null,
-        ...more,
-    };
-}
+const messageOf = (seq, more = {}) => sampleOf({ id: 'm' + seq, seq, sender: me, payload: { text: 'old' }, ...more });
 
 /** A store with the thread `t` and its message 3. */
 async function storeOfOne() {

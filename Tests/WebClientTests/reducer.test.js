@@ -7,33 +7,14 @@ import { foldEvents, foldMessage, foldPage } from '../../Sources/WebClient/page/
 import { MemoryStore } from '../../Sources/WebClient/page/core/store/memory-store.js';
 import { applyChanges, readerOf, recordTables } from '../../Sources/WebClient/page/core/store/records.js';
 import { assertSame } from './assertions.js';
-
-const ann = { id: 'ann', name: 'Ann', profile_image: null };
+import { messageOf, partOf } from './support/samples.js';
 
 /** A message of Ann.
  * @param {number} seq
  * @param {Partial<Message>} [changes]
- * @returns {Message}
  */
-function message(seq, changes) {
-    const timestamp = '2026-01-01T00:00:00.000Z';
-    return {
-        id: `message-${seq}`,
-        thread_id: 'thread',
-        seq,
-        timestamp,
-        type: 'message',
-        sender: ann,
-        payload: { text: `Number ${seq}` },
-        reply_to: null,
-        mentions: [],
-        reactions: {},
-        edited_at: null,
-        deleted_at: null,
-        expires_at: null,
-        ...changes,
-    };
-}
+const message = (seq, changes) =>
+    messageOf({ id: `message-${seq}`, thread_id: 'thread', seq, payload: { text: `Number ${seq}` }, ...changes });
 
 /** Ben's device, with one thread of which it knows the last message.
  * @param {Message} last
@@ -54,16 +35,7 @@ async function device(last) {
         mention_count: 0,
         last_activity_at: last.timestamp,
         head: last.seq,
-        me: {
-            role: 'member',
-            status: 'joined',
-            read_seq: last.seq - 1,
-            delivered_seq: last.seq,
-            muted_until: null,
-            archived: false,
-            pinned: false,
-            hidden_before_seq: 0,
-        },
+        me: { ...partOf(last.seq - 1), delivered_seq: last.seq },
     };
     await change((reader) => foldReload([thread], [], reader));
     return {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { loadLanguage } from '../../Sources/WebClient/page/language/index.js';
 import { summary, systemText, typingText } from '../../Sources/WebClient/page/ui/parts/summary.js';
+import { messageOf } from './support/samples.js';
 
 const ann = { id: 'a', name: 'Ann', profile_image: null };
 const ben = { id: 'b', name: 'Ben', profile_image: null };
@@ -10,24 +11,7 @@ const ben = { id: 'b', name: 'Ben', profile_image: null };
 await loadLanguage(['en']);
 
 /** @param {Partial<import('../../Sources/WebClient/page/core/types.js').Message>} values */
-function message(values) {
-    return {
-        id: 'm',
-        thread_id: 't',
-        seq: 1,
-        timestamp: '2026-11-23T10:00:00.000Z',
-        type: 'message',
-        sender: ann,
-        payload: {},
-        reply_to: null,
-        mentions: [],
-        reactions: {},
-        edited_at: null,
-        deleted_at: null,
-        expires_at: null,
-        ...values,
-    };
-}
+const message = (values) => messageOf({ sender: ann, ...values });
 
 /** @param {string} type @param {string} name */
 const file = (type, name) => ({ id: name, name, content_type: type });

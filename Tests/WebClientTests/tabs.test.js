@@ -102,17 +102,25 @@ class Tab {
     channel = null;
 }
 
+/** Ann, signed in in the first tab of a browser, and Ben, who share a thread.
+ * @param {boolean} hasLocks
+ */
+async function signedIn(hasLocks) {
+    const server = new FakeServer();
+    const ann = server.addUser('Ann');
+    const ben = server.addUser('Ben');
+    const thread = server.addThread([ann, ben]);
+    const browser = new Browser(server, hasLocks);
+    const first = await browser.open();
+    await first.chat.signIn({ username: 'ann', password: 'a river of tea' });
+    return { server, ben, thread, browser, first };
+}
+
 for (const hasLocks of [true, false]) {
     const way = hasLocks ? 'with Web Locks' : 'without Web Locks';
 
     Deno.test(`seven tabs have one poll and the same inbox, ${way}`, async () => {
-        const server = new FakeServer();
-        const ann = server.addUser('Ann');
-        const ben = server.addUser('Ben');
-        const thread = server.addThread([ann, ben]);
-        const browser = new Browser(server, hasLocks);
-        const first = await browser.open();
-        await first.chat.signIn({ username: 'ann', password: 'a river of tea' });
+        const { server, ben, thread, browser, first } = await signedIn(hasLocks);
         const tabs = [first];
         for (let n = 2; n <= 7; n += 1) tabs.push(await browser.open());
         for (const { chat } of tabs) await until(chat.connection, (connection) => connection === 'connected');
@@ -133,13 +141,7 @@ for (const hasLocks of [true, false]) {
     });
 
     Deno.test(`when the leader dies another tab goes on from the stored cursor, ${way}`, async () => {
-        const server = new FakeServer();
-        const ann = server.addUser('Ann');
-        const ben = server.addUser('Ben');
-        const thread = server.addThread([ann, ben]);
-        const browser = new Browser(server, hasLocks);
-        const first = await browser.open();
-        await first.chat.signIn({ username: 'ann', password: 'a river of tea' });
+        const { server, ben, thread, browser, first } = await signedIn(hasLocks);
         await until(first.chat.connection, (connection) => connection === 'connected');
         const second = await browser.open();
         const third = await browser.open();
@@ -173,13 +175,7 @@ for (const hasLocks of [true, false]) {
 }
 
 Deno.test('without Web Locks a tab that is closed frees the lease at once', async () => {
-    const server = new FakeServer();
-    const ann = server.addUser('Ann');
-    const ben = server.addUser('Ben');
-    const thread = server.addThread([ann, ben]);
-    const browser = new Browser(server, false);
-    const first = await browser.open();
-    await first.chat.signIn({ username: 'ann', password: 'a river of tea' });
+    const { server, ben, thread, browser, first } = await signedIn(false);
     await eventually(() => server.waitingPolls === 1);
     const second = await browser.open();
     globalThis.dispatchEvent(new Event('pagehide'));

@@ -1,5 +1,7 @@
 // A server in memory that obeys the HTTP contract as far as the core uses it, and a network that does not.
 
+import { messageOf, partOf } from './samples.js';
+
 /** @typedef {{id: string, username: string, name: string, profile_image: null}} User */
 /** @typedef {{type: string, thread_id?: string, at: string, data: any}} Event */
 /** @typedef {{id: string, kind: string, title: string | null, messages: any[], parts: Map<string, {read_seq: number,
@@ -91,22 +93,15 @@ export class FakeServer {
     /** @param {Thread} thread @param {User} sender @param {string} text @param {object} [more] */
     say(thread, sender, text, more = {}) {
         const { id: senderID, name, profile_image } = sender;
-        const message = {
+        const message = messageOf({
             id: crypto.randomUUID(),
             thread_id: thread.id,
             seq: thread.messages.length + 1,
             timestamp: this.#now(),
-            type: 'message',
             sender: { id: senderID, name, profile_image },
             payload: { text },
-            reply_to: null,
-            mentions: [],
-            reactions: {},
-            edited_at: null,
-            deleted_at: null,
-            expires_at: null,
             ...more,
-        };
+        });
         thread.messages.push(message);
         for (const [userID, part] of thread.parts) {
             if (userID === senderID) Object.assign(part, { read_seq: message.seq, unread: 0 });
@@ -302,16 +297,7 @@ export class FakeServer {
             mention_count: 0,
             last_activity_at: last?.timestamp ?? '2026-11-21T10:00:00.000Z',
             head: thread.messages.length,
-            me: {
-                role: 'member',
-                status: 'joined',
-                read_seq: part.read_seq,
-                delivered_seq: part.read_seq,
-                muted_until: null,
-                archived: false,
-                pinned: false,
-                hidden_before_seq: 0,
-            },
+            me: partOf(part.read_seq),
         };
         return { thread_id: thread.id, data };
     }
