@@ -53,7 +53,8 @@ final class Nginx: Sendable {
     static func start(_ example: Example, _ nodes: [Address], limitsRates: Bool = false) async throws -> Nginx {
         let directory = try TemporaryDirectory()
         let address = Address(host: "127.0.0.1", port: try Sockets.freePort())
-        try FileManager.default.createDirectory(atPath: directory.path + "/snippets", withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(
+            atPath: directory.path + "/snippets", withIntermediateDirectories: false)
         for name in ["parley-http.conf", "parley-server.conf"] {
             var snippet = try Text(name)
             if name == "parley-http.conf", !limitsRates {
