@@ -52,6 +52,7 @@ struct MessageDrafts {
         "name the mistakes of a message",
         arguments: [
             ("{}", ["payload"]), (#"{"payload":null}"#, ["payload"]), (#"{"payload":"hi"}"#, ["payload"]),
+            (#"{"payload":[]}"#, ["payload"]), (#"{"payload":{"text":null}}"#, ["payload.text"]),
             (#"{"payload":{}}"#, ["payload.text"]), (#"{"payload":{"text":""}}"#, ["payload.text"]),
             (#"{"payload":{"text":3}}"#, ["payload.text"]),
             (#"{"payload":{"text":"a","attachments":[{"id":1}]}}"#, ["payload.attachments[0].id"]),
@@ -67,12 +68,19 @@ struct MessageDrafts {
                 ["payload.attachments"]
             ),
             (#"{"payload":{"text":"a"},"expires_in_s":0}"#, ["expires_in_s"]),
+            (#"{"payload":{"text":"a"},"expires_in_s":-1}"#, ["expires_in_s"]),
+            (#"{"payload":{"text":"a"},"expires_in_s":"soon"}"#, ["expires_in_s"]),
             (#"{"payload":{"text":"a"},"sender":"x","Text":1}"#, ["sender", "Text"]),
             (#"{"payload":{"text":"a"},"type":"system"}"#, ["type"]),
             (#"{"payload":{"text":"a"},"type":"video"}"#, ["type"]), (#"{"payload":{},"type":7}"#, ["type"]),
+            (#"{"payload":{},"type":""}"#, ["type"]),
+            (#"{"payload":{},"type":"x-\#(String(repeating: "a", count: 1_000))"}"#, ["type"]),
+            (#"{"payload":{},"type":"encrypted"}"#, ["payload.ciphertext"]),
             (#"{"payload":{},"type":"x-"}"#, ["type"]), (#"{"payload":{},"type":"x-A"}"#, ["type"]),
             (#"{"payload":{"text":"a"},"reply_to":"last"}"#, ["reply_to"]),
+            (#"{"payload":{"text":"a"},"reply_to":1}"#, ["reply_to"]),
             (#"{"payload":{"text":"a"},"mentions":["ann"]}"#, ["mentions[0]"]),
+            (#"{"payload":{"text":"a"},"mentions":[null]}"#, ["mentions[0]"]),
             (#"{"payload":{"text":"a"},"mentions":"ann"}"#, ["mentions"]),
             (#"{"id":1,"payload":{"text":2},"mentions":[1]}"#, ["id", "payload.text", "mentions[0]"]),
         ])

@@ -15,14 +15,12 @@ struct BadRequest: Sendable {
     let body: [UInt8]?
     let type: String
     let headers: [String]
-    /// A 2xx is right as well, because the value is unusual but valid.
-    let mayPass: Bool
     let sourceLocation: SourceLocation
 
     init(
         _ method: String, _ path: String, _ statuses: Set<Int>, code: String? = nil, field: String? = nil,
         as person: Person? = nil, _ body: String? = nil, bytes: [UInt8]? = nil, type: String = "application/json",
-        headers: [String] = [], mayPass: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
+        headers: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
     ) {
         self.method = method
         self.path = path
@@ -33,7 +31,6 @@ struct BadRequest: Sendable {
         self.body = body.map { Array($0.utf8) } ?? bytes
         self.type = type
         self.headers = headers
-        self.mayPass = mayPass
         self.sourceLocation = sourceLocation
     }
 
@@ -55,7 +52,6 @@ struct BadRequest: Sendable {
     func expect() async throws -> Reply {
         let client = if let person { person.client } else { try await Client() }
         let reply = try await client.send(method, path, bytes: body, type: type, headers: headers)
-        if mayPass, (200..<300).contains(reply.status) { return reply }
         let note: Comment =
             "\(method) \(path.prefix(200)) \(String(decoding: body?.prefix(200) ?? [], as: UTF8.self)): \(reply.text)"
         #expect(statuses.contains(reply.status), note, sourceLocation: sourceLocation)

@@ -1,4 +1,4 @@
-// Calls without permission: no token, another person's thread, another person's message.
+// Calls without permission: no token, another person's thread. What each role may do: see AccessByRole.
 import Domain
 import Testing
 
@@ -78,40 +78,9 @@ struct ForbiddenCalls {
         let inbox = try await ivy.client.get("/v1/inbox")
         #expect(inbox["threads.0.id"]?.string == stage.group && inbox["threads.0.me.status"]?.string == "invited")
         #expect(inbox["threads.0.last_message"] == .null || inbox["threads.0.last_message"] == nil)
-        let calls: [(String, String, String?)] = [
-            ("GET", stage.messages, nil), ("GET", stage.message, nil), ("GET", stage.message + "/receipts", nil),
-            ("POST", stage.messages, #"{"payload":{"text":"hi"}}"#), ("PUT", stage.receipts, #"{"read":1}"#),
-            ("PUT", "\(stage.path)/members/\(stage.eve.id)", "{}"), ("DELETE", stage.message + "?for=everyone", nil),
-            ("DELETE", stage.message + "?for=me", nil), ("PATCH", stage.message, #"{"payload":{"text":"hi"}}"#),
-            ("PUT", stage.message + Self.check, nil), ("DELETE", stage.message + Self.check, nil),
-        ]
-        try await BadRequest.expect(
-            calls.map { BadRequest($0.0, $0.1, [403], code: "not_joined", as: ivy, $0.2) })
+        try await BadRequest("GET", stage.message + "/receipts", [403], code: "not_joined", as: ivy).expect()
         #expect(try await ivy.client.put("\(stage.path)/members/me", #"{"status":"joined"}"#).status == 200)
         try await ivy.say("hello", in: stage.group)
-    }
-
-    @Test("cannot break the rules of a thread: its members, its messages, its ids")
-    func rules() async throws {
-        let (ann, bob) = (stage.ann, stage.bob)
-        let direct = "/v1/threads/\(stage.direct)/members"
-        let reused = #"{"id":"\#(stage.groupMessage)","payload":{"text":"in the group"}}"#
-        let changed = #"{"id":"\#(stage.groupMessage)","payload":{"text":"changed"}}"#
-        try await BadRequest.expect([
-            BadRequest("DELETE", stage.message + "?for=everyone", [403], code: "not_allowed", as: bob),
-            BadRequest(
-                "PATCH", stage.message, [403], code: "not_allowed", as: bob, #"{"payload":{"text":"changed"}}"#),
-            BadRequest("DELETE", "\(stage.path)/members/\(ann.id)", [403], code: "not_allowed", as: bob),
-            BadRequest("PUT", "\(stage.path)/members/\(stage.eve.id)", [403], code: "not_allowed", as: bob, "{}"),
-            BadRequest(
-                "PUT", "\(stage.path)/members/me", [403], code: "not_allowed", as: bob, #"{"role":"owner"}"#),
-            BadRequest("DELETE", direct + "/me", [409], code: "direct_members_fixed", as: bob),
-            BadRequest("PUT", "\(direct)/\(stage.eve.id)", [409], code: "direct_members_fixed", as: ann, "{}"),
-            BadRequest("POST", stage.messages, [409], code: "id_taken", as: bob, reused),
-            BadRequest("POST", stage.messages, [409], code: "id_taken", as: ann, changed),
-        ])
-        let again = try await ann.client.post(stage.messages, reused)
-        #expect(again.status == 200 && again["id"]?.string == stage.groupMessage)
     }
 
     @Test("cannot read or write after leaving, and receives no event of the thread")

@@ -20,34 +20,15 @@ struct InvalidFields {
             sourceLocation: sourceLocation)
     }
 
-    /// A message whose text is valid, with more members.
-    private func text(
-        _ members: String, _ field: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
-    ) -> BadRequest {
-        message(#"{"payload":{"text":"hi"},\#(members)}"#, field, sourceLocation: sourceLocation)
-    }
-
+    /// Mistakes that need no database: see MessageDrafts (DomainTests).
     @Test("of a message is named in the problem")
     func messages() async throws {
+        func text(_ member: String) -> String { #"{"payload":{"text":"hi"},\#(member)}"# }
         try await BadRequest.expect([
-            message("{}", "payload"), message(#"{"payload":null}"#), message(#"{"payload":"hi"}"#, "payload"),
-            message(#"{"payload":[]}"#, "payload"), message(#"{"payload":{}}"#, "payload.text"),
-            message(#"{"payload":{"text":1}}"#, "payload.text"), message(#"{"payload":{"text":null}}"#, "payload.text"),
-            message(#"{"payload":{"text":["hi"]}}"#, "payload.text"),
-            text(#""paylaod":1"#, "paylaod"), text(#""reply-to":null"#, "reply-to"),
-            text(#""id":"1""#, "id"), text(#""id":1"#, "id"),
-            text(#""id":"g0000000-0000-0000-0000-000000000000""#, "id"),
-            text(#""type":1"#, "type"), text(#""type":"unknown""#, "type"), text(#""type":"system""#, "type"),
-            text(#""type":"""#, "type"), text(#""type":"x-\#(Self.letters(1_000))""#, "type"),
-            text(#""reply_to":"\#(unknownID())""#, "reply_to"), text(#""reply_to":1"#, "reply_to"),
-            text(#""reply_to":"\#(stage.directMessage)""#, "reply_to"),
-            text(#""mentions":["\#(stage.eve.id)"]"#, "mentions"), text(#""mentions":"all""#, "mentions"),
-            text(#""mentions":[1]"#), text(#""mentions":[null]"#),
-            text(#""expires_in_s":"soon""#), text(#""expires_in_s":-1"#),
-            message(#"{"type":"location","payload":{"latitude":91,"longitude":0}}"#),
-            message(#"{"type":"location","payload":{"latitude":1}}"#),
-            message(#"{"type":"encrypted","payload":{"ciphertext":"not base64!"}}"#),
-            message(#"{"type":"encrypted","payload":{}}"#),
+            message("{}", "payload"), message(text(#""paylaod":1"#), "paylaod"),
+            message(text(#""reply_to":"\#(unknownID())""#), "reply_to"),
+            message(text(#""reply_to":"\#(stage.directMessage)""#), "reply_to"),
+            message(text(#""mentions":["\#(stage.eve.id)"]"#), "mentions"),
         ])
     }
 
@@ -110,7 +91,7 @@ struct InvalidFields {
         let marks: [(body: String, field: String?)] = [
             ("{}", nil), (#"{"read":2}"#, "read"), (#"{"delivered":2}"#, "delivered"), (#"{"read":1000000}"#, "read"),
             (#"{"read":-1}"#, "read"), (#"{"read":"1"}"#, "read"), (#"{"read":true}"#, "read"),
-            (#"{"seen":1}"#, "seen"),
+            (#"{"read":1.5}"#, "read"), (#"{"read":99999999999999999999}"#, "read"), (#"{"seen":1}"#, "seen"),
         ]
         try await BadRequest.expect(
             threads.map {

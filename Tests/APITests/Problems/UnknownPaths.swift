@@ -39,6 +39,10 @@ struct UnknownPaths {
             for name in ["before", "after"] { requests.append(get("\(stage.messages)?\(name)=\(bound)", field: name)) }
         }
         requests.append(get("/v1/inbox?unread=maybe", field: "unread"))
+        requests.append(get("/v1/users/me?x=1", field: "x"))
+        requests.append(get("/v1/inbox?Limit=1", field: "Limit"))
+        requests.append(get("/v1/sessions?limit=1&limit=2", field: "limit"))
+        for query in ["%zz", "%00"] { requests.append(get("/v1/rooms?query=\(query)", field: "query")) }
         requests.append(
             BadRequest("DELETE", stage.message + "?for=nobody", [422], field: "for", as: stage.ann))
         try await BadRequest.expect(requests)
@@ -70,7 +74,10 @@ struct UnknownPaths {
             "/v1//sync", "/v1%2finbox", "/v1/%69nbox%00", "/v1/inbox%2f", "/v1/inbox%c0%af", "/v1/%2569nbox",
             "/v1/users/%252e%252e", "/v1/threads/%c0%ae%c0%ae/messages", "/v1/threads/..%2f..%2finbox", "/v1/inbox/",
             "/v1/inbox;", "/v1/inbox;a=b", "/V1/inbox", "/v1/s%79nc", "/health/live/", "/metrics;a",
-            "/" + String(repeating: "a/", count: 8_000),
+            "/" + String(repeating: "a/", count: 8_000), "/v1", "/v1/", "/v2/users/me", "/%2e%2e/etc/passwd", "/v1//",
+            "/v1/sync/x", "/health", "/v1/users/me/", "/v1/users//me", "//v1/users/me", "/v1/users/", "/v1/users/m%65",
+            "/v1/%75sers/me", "/v1/users/me;x", "/v1;a=b/users/me", "/v1/sync/", "//v1/sync", "/v1/sync;x", "/metrics/",
+            "/metrics//", "//metrics", "/metric%73",
         ]
         try await BadRequest.expect(
             paths.map { BadRequest("GET", $0, [404], as: stage.ann) } + [
