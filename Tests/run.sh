@@ -38,20 +38,16 @@ fi
 export PARLEY_SEED=${SEED:-${PARLEY_SEED:-$((RANDOM << 15 | RANDOM))}}
 
 # System suites that may share the machine, in lanes of about the same length. Suite-test leaves out one test of the suite.
-lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadRequests MetricsAccess PageExamples
-    ClientGuide EventExamples ObjectStores WebClientSetting TerminalChat ClientOutbox
-    ClientSearch FeedUnderKills)
-lane_2=(SendingAlerts AlertLoops ServingTLS FuzzingRequests RequestLog MetricsPage Searching Paging
-    DelegatedSignIn AdminCalls WebhookDeliveries MembersOnTwoNodes MessageChanges PayloadNumbers
-    KilledNodes Sessions-takesAsLong HookPosting LongestRetention ClientTimelines ClientSigningIn
-    HeldFiles PolicyUnderKills)
+lane_1=(PresenceAndTyping EventStreams EmbeddedDatabase BadRequests MetricsAccess PageExamples ClientGuide
+    EventExamples ObjectStores WebClientSetting TerminalChat ClientOutbox ClientSearch FeedUnderKills)
+lane_2=(SendingAlerts AlertLoops ServingTLS FuzzingRequests RequestLog MetricsPage Searching Paging DelegatedSignIn
+    AdminCalls WebhookDeliveries MessageChanges HookPosting LongestRetention ClientTimelines ClientSigningIn HeldFiles
+    PolicyUnderKills)
 lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls SendingFromBothNodes
-    ExportingAccounts RateLimits StartFailures WalkThrough DeliveredMarks Chatting
-    MadeUpCursors PasswordChange ClientVectors ClientFiles ClientInbox SendingFromSQL ClientReview
-    ImportingArchives ImportingFromOthers)
-lane_4=(MailedCodes-timing StoppedDatabase AttachmentAccess MediaLinks UploadingFiles
-    ResumingUploads UploadLimits MessagesWithFiles DownloadingFiles DeletedFiles PrivatePictures BrowserSafety
-    GeneratedClient ReferenceClient ClientMembers ClientStores)
+    ExportingAccounts StartFailures DeliveredMarks MadeUpCursors ClientVectors ClientFiles ClientInbox
+    SendingFromSQL ClientReview)
+lane_4=(MailedCodes-timing StoppedDatabase AttachmentAccess ResumingUploads DeletedFiles BrowserSafety
+    GeneratedClient ReferenceClient ClientMembers ClientStores ImportingArchives ImportingFromOthers)
 lanes=("${lane_1[*]}" "${lane_2[*]}" "${lane_3[*]}" "${lane_4[*]}")
 
 # Unit suites that measure or limit time or memory. The runner's regex sees no \b between a target's name and its dot.

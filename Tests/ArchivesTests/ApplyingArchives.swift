@@ -17,8 +17,7 @@ struct ApplyingArchives {
 
         init() async throws {
             database = try await MigratedDatabase.create()
-            client = PostgresClient(
-                PostgresSettings(conninfo: database, applicationName: "parley-test"), logger: Logger(label: "test"))
+            client = PostgresClient(test: database, logger: Logger(label: "test"))
         }
 
         func apply(_ text: String, isDryRun: Bool = false, pieceByteCount: Int = 1_000) async throws -> JSONValue {

@@ -3,12 +3,10 @@ import Foundation
 import TestSupport
 
 enum Packing {
-    struct Failure: Error {}
-
     /// Packs a directory as .zip or .tar.gz. Returns the file's path.
     static func pack(_ directory: String, as file: String) throws -> String {
         let module = file.hasSuffix(".zip") ? "zipfile" : "tarfile"
-        try python(["-m", module, "-c", file, directory])
+        try Tool.run(["python3", "-m", module, "-c", file, directory])
         return file
     }
 
@@ -24,16 +22,7 @@ enum Packing {
             for place in (22, data.rindex(b"PK\\x01\\x02") + 24): struct.pack_into("<I", data, place, claimed)
             open(file, "wb").write(data)
             """
-        try python(["-c", script, file, "\(claimedByteCount)", "\(byteCount)"])
-    }
-
-    private static func python(_ arguments: [String]) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3"] + arguments
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure() }
+        try Tool.run(["python3", "-c", script, file, "\(claimedByteCount)", "\(byteCount)"])
     }
 
     /// A tar archive of one entry. The kind is `0` for a file and `2` for a symbolic link.

@@ -95,8 +95,7 @@ struct ReadingKeys {
             try KeyFile(path: path, logger: Logger(label: "test"))
         }
         try write(HostApp.keySet(old.key()))
-        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let file = try KeyFile(path: path, logger: quiet)
+        let file = try KeyFile(path: path, logger: .quiet)
         func algorithms() -> [String] { file.keys().keys.map(\.algorithm.rawValue) }
         #expect(algorithms() == ["ES256"])
         try write("{")

@@ -10,24 +10,21 @@ import Testing
 @Suite("After a kill -9 the embedded PostgreSQL", .timeLimit(.minutes(1)))
 struct KilledParley {
     let temporary: TemporaryDirectory
-    let directory: String
+    var directory: String { temporary.path + "/data" }
     var cluster: String { directory + "/postgres" }
 
-    init() throws {
-        temporary = try TemporaryDirectory()
-        directory = temporary.path + "/data"
-    }
+    init() throws { temporary = try TemporaryDirectory() }
 
     @Test("has all committed data, and its server has ended or was replaced")
     func killed() async throws {
         let directory = directory
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in
-            let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+            let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: .quiet)
             try await Psql.run(
                 "create table note (text text); insert into note values ('kept')", conninfo: postgres.conninfo)
             kill(getpid(), SIGKILL)
         }
-        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: .quiet)
         #expect(try await Psql.run("select * from note", conninfo: postgres.conninfo) == "kept")
         await postgres.stop()
     }
@@ -36,7 +33,7 @@ struct KilledParley {
     func goesDown() async throws {
         let directory = directory
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in
-            _ = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+            _ = try await EmbeddedPostgres.start(dataDirectory: directory, logger: .quiet)
             kill(getpid(), SIGKILL)
         }
         try await eventually("PostgreSQL shuts down") {
@@ -49,7 +46,7 @@ struct KilledParley {
     func whileMaking() async throws {
         let directory = directory
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in
-            async let postgres = EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+            async let postgres = EmbeddedPostgres.start(dataDirectory: directory, logger: .quiet)
             try await eventually("the first file of the cluster") {
                 let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
                 return names.contains {
@@ -61,37 +58,24 @@ struct KilledParley {
             _ = try await postgres
         }
         #expect(!FileManager.default.fileExists(atPath: cluster))
-        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: .quiet)
         #expect(try await Psql.run("select 1", conninfo: postgres.conninfo) == "1")
         await postgres.stop()
         let names = try FileManager.default.contentsOfDirectory(atPath: directory)
         #expect(Set(names) == ["parley.lock", "postgres", "postgres.log", "socket"])
     }
 
-    @Test("replaces a server that still runs")
-    func leftover() async throws {
-        let first = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+    @Test("replaces a server that still runs, and waits for one that is going down", arguments: [false, true])
+    func leftover(isGoingDown: Bool) async throws {
+        let first = try await EmbeddedPostgres.start(dataDirectory: directory, logger: .quiet)
         await first.stop()
         let leftover = try await server()
         try await eventually("PostgreSQL is ready") {
             try PostmasterFile.read(dataDirectory: cluster)?.status == .ready
         }
-        let second = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        if isGoingDown { leftover.send(SIGINT) }
+        let second = try await EmbeddedPostgres.start(dataDirectory: directory, logger: .quiet)
         #expect(!leftover.isRunning)
-        #expect(try await Psql.run("select 1", conninfo: second.conninfo) == "1")
-        await second.stop()
-    }
-
-    @Test("waits for a server that is going down")
-    func leftoverGoingDown() async throws {
-        let first = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
-        await first.stop()
-        let leftover = try await server()
-        try await eventually("PostgreSQL is ready") {
-            try PostmasterFile.read(dataDirectory: cluster)?.status == .ready
-        }
-        leftover.send(SIGINT)
-        let second = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         #expect(try await Psql.run("select 1", conninfo: second.conninfo) == "1")
         await second.stop()
     }
@@ -101,7 +85,7 @@ struct KilledParley {
         let pid = try await stale {
             $0.send(SIGKILL); _ = await $0.waitForExit(atMost: .seconds(5))
         }
-        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: .quiet)
         #expect(try PostmasterFile.read(dataDirectory: cluster)?.pid != pid)
         await postgres.stop()
     }
@@ -110,7 +94,7 @@ struct KilledParley {
     func reusedPid() async throws {
         let processes = Processes()
         _ = try await stale { await processes.keep($0) }
-        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: .quiet)
         #expect(try await Psql.run("select 1", conninfo: postgres.conninfo) == "1")
         #expect(await processes.areRunning)
         await postgres.stop()
@@ -130,7 +114,7 @@ struct KilledParley {
 
     /// Makes a cluster that was not shut down, with a postmaster.pid that names some other process.
     private func stale(_ then: (ChildProcess) async -> Void) async throws -> pid_t {
-        let first = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        let first = try await EmbeddedPostgres.start(dataDirectory: directory, logger: .quiet)
         let file = cluster + "/postmaster.pid"
         let lines = try String(contentsOfFile: file, encoding: .utf8).split(
             separator: "\n", omittingEmptySubsequences: false)

@@ -9,18 +9,15 @@ import Testing
 @Suite("The embedded PostgreSQL refuses, in a sentence,", .timeLimit(.minutes(1)))
 struct RefusedStarts {
     let temporary: TemporaryDirectory
-    let directory: String
+    var directory: String { temporary.path + "/data" }
 
-    init() throws {
-        temporary = try TemporaryDirectory()
-        directory = temporary.path + "/data"
-    }
+    init() throws { temporary = try TemporaryDirectory() }
 
     private func refusal(
         path: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> EmbeddedPostgresError {
         let error = await #expect(throws: EmbeddedPostgresError.self, sourceLocation: sourceLocation) {
-            try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet, path: path)
+            try await EmbeddedPostgres.start(dataDirectory: directory, logger: .quiet, path: path)
         }
         let found = try #require(error)
         #expect(found.description.hasSuffix("."), sourceLocation: sourceLocation)
@@ -94,7 +91,7 @@ struct RefusedStarts {
 
     @Test("a server that does not start, with PostgreSQL's own message")
     func badSettings() async throws {
-        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: .quiet)
         await postgres.stop()
         let file = directory + "/postgres/local.conf"
         try Data("shared_buffers = 'a lot'\n".utf8).write(to: URL(filePath: file))

@@ -1,7 +1,6 @@
 // A node without its HTTP: writer, tail and hub on a real database. Devices are loops that poll the hub.
 import Domain
 import Log
-import Logging
 import Postgres
 import Store
 import Synchronization
@@ -74,13 +73,12 @@ struct LogNode: Sendable {
     init(
         conninfo: String, limits: HubLimits = HubLimits(), channel: String? = nil
     ) async throws {
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
-        client = PostgresClient(settings, logger: logger)
+        let settings = PostgresSettings(test: conninfo)
+        client = PostgresClient(settings, logger: .quiet)
         store = Store(client)
         log = try await LogComponents(
-            store, listener: { NotificationListener(settings, channel: $0, logger: logger) }, channel: channel,
-            sessions: SessionCache(store), limits: limits, logger: logger,
+            store, listener: { NotificationListener(settings, channel: $0, logger: .quiet) }, channel: channel,
+            sessions: SessionCache(store), limits: limits, logger: .quiet,
             send: { wakes in
                 for wake in wakes {
                     for case let waiter as DeviceWaiter in wake.waiters { waiter.answer(wake.answer) }

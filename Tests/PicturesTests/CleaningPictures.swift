@@ -7,14 +7,13 @@ import Testing
 /// Other programs judge: Pillow decodes pixels, exiftool searches metadata.
 @Suite("Cleaning pictures", .timeLimit(.minutes(1)))
 struct CleaningPictures {
-    private static let originals = Result { try TestPictures() }
-    private static let cleaned = Result { try originals.get().map { try cleaning($1) } }
+    private static let cleaned = Result { try TestPictures.shared().map { try cleaning($1) } }
 
     private static func cleaning(_ bytes: [UInt8]) throws -> [UInt8] { try CleanPicture(cleaning: bytes).bytes }
 
     @Test("leaves pixels, display, colour profile and animation as they were")
     func pixels() throws {
-        let (before, after) = (try Self.originals.get(), try Self.cleaned.get())
+        let (before, after) = (try TestPictures.shared(), try Self.cleaned.get())
         #expect(try before.all().count >= 45)
         let differences = try before.differences(from: after)
         #expect(differences.isEmpty, "\(differences)")
@@ -34,7 +33,7 @@ struct CleaningPictures {
             return !groups.contains { tag.hasPrefix($0) } || forbidden.contains { tag.contains($0) }
         }
         // The same search finds plenty before.
-        let before = try Self.originals.get().tags().filter(isLeft)
+        let before = try TestPictures.shared().tags().filter(isLeft)
         for group in [
             "GPS:GPSLatitude", "ExifIFD:SerialNumber", "IFD1:ThumbnailImage", "XMP-dc:Creator", "IPTC:Keywords",
         ] {
@@ -71,7 +70,7 @@ struct CleaningPictures {
     func pieces(byteCountMax: Int) throws {
         var random = SplitMix64(freshFor: "pictures in pieces of at most \(byteCountMax) bytes")
         let whole = try Self.cleaned.get()
-        for (name, bytes) in try Self.originals.get().all() where byteCountMax > 2 || bytes.count < 10_000 {
+        for (name, bytes) in try TestPictures.shared().all() where byteCountMax > 2 || bytes.count < 10_000 {
             let (picture, output) = try clean(pieces: bytes.pieces(ofAtMost: byteCountMax, &random))
             #expect(try output == whole.bytes(name), "\(name)")
             #expect(output.count == picture.cleanByteCount, "\(name)")
@@ -82,7 +81,7 @@ struct CleaningPictures {
     @Test("keeps no metadata of a picture that was cut off, if it keeps it as a picture")
     func cutOff() throws {
         var readable = 0
-        for (name, bytes) in try Self.originals.get().all() {
+        for (name, bytes) in try TestPictures.shared().all() {
             for hundredth in 0..<100 {
                 let part = Array(bytes.prefix(bytes.count * hundredth / 100))
                 guard let picture = try? CleanPicture(cleaning: part) else { continue }
@@ -96,7 +95,7 @@ struct CleaningPictures {
 
     @Test("of a JPEG that was cut off inside its pixels leaves what was there of them")
     func cutOffPixels() throws {
-        let bytes = try Self.originals.get().bytes("orientation6.jpg")
+        let bytes = try TestPictures.shared().bytes("orientation6.jpg")
         let part = Array(bytes.dropLast(500))
         let picture = try CleanPicture(cleaning: part)
         #expect(picture.header.orientation == 6)

@@ -168,15 +168,18 @@ struct HostilePictures {
                 == Self.png(width: 8, height: 8, profile + end))
     }
 
+    private static func webPChunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+        Array(type.utf8) + UInt32(data.count).littleEndianBytes + data + (data.count % 2 == 0 ? [] : [0])
+    }
+
+    private static func webP(_ flags: UInt8, _ chunks: [UInt8]) -> [UInt8] {
+        let body = Array("WEBP".utf8) + webPChunk("VP8X", [flags, 0, 0, 0, 39, 0, 0, 29, 0, 0]) + chunks
+        return Array("RIFF".utf8) + UInt32(body.count).littleEndianBytes + body
+    }
+
     @Test("a WebP's colour profile goes unless it begins like one, and so does the flag that announces it")
     func webPProfiles() throws {
-        func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
-            Array(type.utf8) + UInt32(data.count).littleEndianBytes + data + (data.count % 2 == 0 ? [] : [0])
-        }
-        func file(_ flags: UInt8, _ chunks: [UInt8]) -> [UInt8] {
-            let body = Array("WEBP".utf8) + chunk("VP8X", [flags, 0, 0, 0, 39, 0, 0, 29, 0, 0]) + chunks
-            return Array("RIFF".utf8) + UInt32(body.count).littleEndianBytes + body
-        }
+        let (chunk, file) = (Self.webPChunk, Self.webP)
         let pixels = chunk("VP8L", [0x2f, 39, 0x40, 7, 0, 1, 2])
         let (profile, other) = (chunk("ICCP", Self.profile), chunk("ICCP", Self.html + Self.html))
         #expect(try cleaned(file(0x20, profile + pixels)) == file(0x20, profile + pixels))
@@ -236,13 +239,7 @@ struct HostilePictures {
 
     @Test("a WebP frame's unknown chunk is overwritten, and the frame keeps its size")
     func webPFrame() throws {
-        func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
-            Array(type.utf8) + UInt32(data.count).littleEndianBytes + data + (data.count % 2 == 0 ? [] : [0])
-        }
-        func file(_ flags: UInt8, _ chunks: [UInt8]) -> [UInt8] {
-            let body = Array("WEBP".utf8) + chunk("VP8X", [flags, 0, 0, 0, 39, 0, 0, 29, 0, 0]) + chunks
-            return Array("RIFF".utf8) + UInt32(body.count).littleEndianBytes + body
-        }
+        let (chunk, file) = (Self.webPChunk, Self.webP)
         let frameHead = [UInt8](repeating: 0, count: 16)
         let pixels = chunk("VP8L", [0x2f, 39, 0x40, 7, 0, 1, 2])
         let animation = chunk("ANIM", [1, 2, 3, 4, 0, 0])

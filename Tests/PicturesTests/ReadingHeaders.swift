@@ -5,10 +5,8 @@ import Testing
 
 @Suite("Reading headers of pictures", .timeLimit(.minutes(1)))
 struct ReadingHeaders {
-    private static let originals = Result { try TestPictures() }
-
     private func header(_ name: String) throws -> PictureHeader {
-        try CleanPicture(cleaning: Self.originals.get().bytes(name)).header
+        try CleanPicture(cleaning: TestPictures.shared().bytes(name)).header
     }
 
     @Test("returns sides as displayed, for all eight orientations", arguments: 1...8)

@@ -105,7 +105,7 @@ struct BehindPgBouncer {
         timing.answerMax = .milliseconds(300)
         let listener = PostgresListener(
             PostgresSettings(conninfo: conninfo, applicationName: "parley-listen"), channel: "parley_log",
-            logger: quiet, timing: timing)
+            logger: .quiet, timing: timing)
         let task = Task { try await listener.run { event in Issue.record("\(event)") } }
         // The listener has used the pool's only session more than once: each attempt uses two clients.
         try await eventually("more login attempts") { try bouncer.log().split(separator: "login attempt").count > 6 }
@@ -123,7 +123,7 @@ struct BehindPgBouncer {
         let (events, continuation) = AsyncStream.makeStream(of: PostgresListener.Event.self)
         let listener = PostgresListener(
             PostgresSettings(conninfo: bouncer.conninfo(direct), applicationName: "parley-listen"),
-            channel: "parley_log", logger: quiet)
+            channel: "parley_log", logger: .quiet)
         let task = Task { try await listener.run { continuation.yield($0) } }
         try await bounded {
             var iterator = events.makeAsyncIterator()

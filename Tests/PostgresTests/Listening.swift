@@ -14,7 +14,7 @@ struct Listening {
         _ body: @escaping @Sendable (Events) async throws -> Void
     ) async throws {
         let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-listen")
-        let listener = PostgresListener(settings, channel: "Test \"channel\"", logger: quiet, timing: timing)
+        let listener = PostgresListener(settings, channel: "Test \"channel\"", logger: .quiet, timing: timing)
         let (stream, continuation) = AsyncStream.makeStream(of: PostgresListener.Event.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await listener.run { continuation.yield($0) } }
@@ -126,7 +126,7 @@ struct Listening {
     func ends() async throws {
         for conninfo in [try await TestCluster.shared().createDatabase(), "host=127.0.0.1 port=1"] {
             let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-listen")
-            let listener = PostgresListener(settings, channel: "x", logger: quiet)
+            let listener = PostgresListener(settings, channel: "x", logger: .quiet)
             let task = Task { try await listener.run { _ in } }
             task.cancel()
             try await bounded(.seconds(5)) { try await task.value }

@@ -1,6 +1,5 @@
 // Shared by the suites with a real server: clients that are shut down, and waits with a limit.
 
-import Logging
 import Postgres
 import TestSupport
 
@@ -22,21 +21,15 @@ func bounded<Value: Sendable>(
     }
 }
 
-let quiet: Logger = {
-    var logger = Logger(label: "test")
-    logger.logLevel = .critical
-    return logger
-}()
-
 /// A client of a new database on the shared cluster, shut down at the end.
 func withClient(
     connections: Int = 2, conninfo: String? = nil, _ change: (inout PostgresSettings) -> Void = { _ in },
-    logger: Logger = quiet,
+    logger: Logger = .quiet,
     _ body: (PostgresClient) async throws -> Void
 ) async throws {
     let address: String
     if let conninfo { address = conninfo } else { address = try await TestCluster.shared().createDatabase() }
-    var settings = PostgresSettings(conninfo: address, applicationName: "parley-test")
+    var settings = PostgresSettings(test: address)
     settings.connectionCountMax = connections
     // A statement at a closed gate waits for a lock, on a busy machine for long.
     settings.lockTimeout = .seconds(60)

@@ -43,7 +43,7 @@ struct AskingPushServices {
         let texts = try browser.read(bodies)
         #expect(texts.map { Array($0.utf8) } == alerts.map(WebPush.payload))
         #expect(texts.map(\.utf8.count).max() ?? 0 > 3_980)
-        #expect(throws: TestBrowser.Failure.self) { try TestBrowser().read([bodies[0]]) }
+        #expect(throws: Tool.Failure.self) { try TestBrowser().read([bodies[0]]) }
     }
 
     @Test("creates a new key and a new salt for every try")

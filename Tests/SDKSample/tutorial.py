@@ -9,15 +9,13 @@ StandIn/SwiftUI.swift takes its place.
 """
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-from documentation import imports
+from documentation import imports, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 TUTORIALS = HERE.parents[1] / "Sources/Parley/Parley.docc/Tutorials"
-SWIFTC = ["swiftc", "-parse-as-library", "-swift-version", "6"]
 
 
 def steps():
@@ -43,9 +41,7 @@ def check(build):
 
 
 def compile(*arguments):
-    done = subprocess.run([*SWIFTC, *map(str, arguments)], stderr=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        sys.exit(done.stderr)
+    run("swiftc", "-parse-as-library", "-swift-version", "6", *arguments)
 
 
 if __name__ == "__main__":

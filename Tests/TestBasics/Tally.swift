@@ -11,3 +11,14 @@ package final class Tally: Sendable {
 
     package func add(_ number: Int = 1) { count.add(number, ordering: .acquiringAndReleasing) }
 }
+
+/// Set once, by one task or thread, and read by others.
+package final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    package init() {}
+
+    package var isSet: Bool { value.load(ordering: .acquiring) }
+
+    package func set() { value.store(true, ordering: .releasing) }
+}

@@ -100,14 +100,18 @@ struct AnsweringByTasks {
         }
     }
 
+    /// A body that fails after its first bytes.
+    private static func half(of byteCount: Int?) -> StreamedBody {
+        StreamedBody(byteCount: byteCount) { writer in
+            try await writer.write(ByteBuffer(string: "half"))
+            throw Fault()
+        }
+    }
+
     @Test("cuts the connection if a stream fails, so that it does not look complete", arguments: [nil, 65_537])
     func brokenStream(byteCount: Int?) async throws {
         try await withTaskServer(answer: { _, _ in
-            let body = StreamedBody(byteCount: byteCount) { writer in
-                try await writer.write(ByteBuffer(string: "half"))
-                throw Fault()
-            }
-            return (OutboundResponse(status: .ok), body)
+            (OutboundResponse(status: .ok), Self.half(of: byteCount))
         }) { server in
             let client = try await RawClient.connect(server.port)
             try await client.send(Self.get)
@@ -144,11 +148,7 @@ struct AnsweringByTasks {
     @Test("sends nothing of a body up to 64 KiB before its end, so that its failure is answered with a problem")
     func brokenSmallBody() async throws {
         try await withTaskServer(answer: { _, _ in
-            let body = StreamedBody(byteCount: 65_536) { writer in
-                try await writer.write(ByteBuffer(string: "half"))
-                throw Fault()
-            }
-            return (OutboundResponse(status: .ok), body)
+            (OutboundResponse(status: .ok), Self.half(of: 65_536))
         }) { server in
             let client = try await RawClient.connect(server.port)
             for _ in 1...2 {

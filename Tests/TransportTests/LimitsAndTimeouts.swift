@@ -86,14 +86,7 @@ struct LimitsAndTimeouts {
         try await withServer({ $0.bodyTimeout = .milliseconds(300) }, handler: echo) { server in
             let client = try await RawClient.connect(server.port)
             try await client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
-            let drip = Task {
-                while !Task.isCancelled {
-                    try await client.send("x")
-                    try await Task.sleep(for: .milliseconds(5))
-                }
-            }
-            let answer = try await client.answer()
-            drip.cancel()
+            let answer = try await client.answer(whileDripping: true)
             #expect(answer.status == 408)
             #expect(answer.body.contains("bodyTimeout"))
         }

@@ -182,15 +182,10 @@ private final class Bench: Sendable {
                 claim: { try self.claim($0) }, settle: { try self.settle($0) },
                 close: { self.close(closed) })
         }
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await body())
-        } catch {
-            result = .failure(error)
+        try await finally(body) {
+            running.cancel()
+            await running.value
         }
-        running.cancel()
-        await running.value
-        try result.get()
     }
 
     private func begin(_ keys: [Int]) { state.withLock { $0.underWay.formUnion(keys) } }

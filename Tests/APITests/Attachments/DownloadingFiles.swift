@@ -26,13 +26,23 @@ struct DownloadingFiles {
         }
     }
 
-    @Test("shows pictures inline, by what they are")
+    @Test("shows pictures, films and sounds inline, by what they are")
     func inline() async throws {
         let ann = try await Person.make("Ann")
         let id = try await ann.file(onePixel, type: "text/html")
         let reply = try await ann.client.download(id)
         #expect(reply.headers["content-type"] == "image/png")
         #expect(reply.headers["content-disposition"]?.hasPrefix("inline; ") == true)
+        for (start, type) in [
+            ([0, 0, 0, 24] + Array("ftypisom".utf8) + [0, 0, 2, 0] + Array("isommp42".utf8), "video/mp4"),
+            (Array("ID3".utf8) + [3, 0, 0, 0, 0, 0, 0, 0xff, 0xfb, 0x90, 0x64], "audio/mpeg"),
+            (Array("OggS".utf8) + [0, 2], "application/ogg"),
+        ] {
+            let id = try await ann.file(start + Array(repeating: 0, count: 200), type: "image/svg+xml")
+            let reply = try await ann.client.download(id)
+            #expect(reply.headers["content-type"] == type)
+            #expect(reply.headers["content-disposition"]?.hasPrefix("inline; ") == true, "\(type)")
+        }
         let svg = try await ann.file(Array("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8), type: "image/svg+xml")
         let pdf = try await ann.file(Array("%PDF-1.4\n".utf8), type: "application/pdf")
         for id in [svg, pdf] {

@@ -115,6 +115,15 @@ struct UploadingFiles {
             #expect(try await ann.client.get("/v1/attachments/\(id)\(path)").problemCode == "attachment_not_found")
         }
         #expect(try await ann.client.delete("/v1/attachments/\(id)").status == 404)
+        // An unfinished upload, too.
+        let begun = try await ann.client.send(
+            "POST", "/v1/attachments", bytes: [1, 2], type: nil, headers: ["Upload-Complete: ?0"])
+        #expect(begun.status == 201 && begun.headers["upload-offset"] == "2", "\(begun.text)")
+        let unfinished = try begun.string("id")
+        #expect(begun.headers["location"] == "/v1/attachments/\(unfinished)/upload")
+        #expect(try await ann.client.delete("/v1/attachments/\(unfinished)").status == 204)
+        #expect(try await ann.client.progress(of: unfinished).status == 404)
+        #expect(try await ann.client.append([3], to: unfinished, at: 2, isComplete: true).status == 404)
     }
 
     @Test("that is refused keeps none of its bytes, and counts none")
@@ -125,7 +134,6 @@ struct UploadingFiles {
         }
         let ann = try await Person.make("Ann", port: node.port)
         let client = ann.client
-        _ = try await ann.file(someBytes(600_002))
         func stored() async throws -> String {
             try await Psql.run(
                 "select count(*), coalesce(sum(received), 0) from attachments where state = 0", conninfo: node.database)
@@ -136,6 +144,9 @@ struct UploadingFiles {
             return try await client.exchange(
                 client.request(method, path, headers: ["Transfer-Encoding: chunked"] + headers, body: body))
         }
+        let large = try await chunked("PUT", "/v1/attachments/\(newAttachment())", 700_001)
+        #expect(large.status == 413 && large.problemCode == "attachment_too_large", "\(large.text)")
+        _ = try await ann.file(someBytes(600_002))
         // More than the quota, in a body of unknown length: its first chunks fit.
         let refused = try await chunked("PUT", "/v1/attachments/\(newAttachment())", 600_000)
         #expect(refused.status == 403 && refused.problemCode == "quota_exceeded", "\(refused.text)")

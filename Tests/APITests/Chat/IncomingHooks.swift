@@ -163,4 +163,26 @@ struct IncomingHooks {
             conninfo: TestNode.shared().database)
         #expect(found == "0")
     }
+
+    @Test("are limited each for itself")
+    func limits() async throws {
+        let node = try await TestNode { settings in
+            settings.rateLimitsEnabled = true
+            settings.rateQuotas[.postsToHook] = 3
+        }
+        let thread = try await Person.make("Ann", port: node.port).group()
+        let admin = Client(port: node.port, token: TestNode.adminToken)
+        var paths: [String] = []
+        for _ in 0..<2 {
+            let made = try await admin.post("/v1/admin/hooks", #"{"thread_id":"\#(thread)","name":"H"}"#)
+            paths.append(String(try made.string("url").dropFirst("http://localhost".count)))
+        }
+        let poster = Client(port: node.port)
+        func post(_ path: String) async throws -> Reply { try await poster.post(path, #"{"text":"hi"}"#) }
+        for _ in 0..<3 { #expect(try await post(paths[0]).status == 200) }
+        let refused = try await post(paths[0])
+        #expect(refused.status == 429 && refused.problemCode == "rate_limited", "\(refused.text)")
+        #expect(refused.headers["ratelimit-policy"] == #""hook-posts";q=3;w=60"#)
+        #expect(try await post(paths[1]).status == 200)
+    }
 }

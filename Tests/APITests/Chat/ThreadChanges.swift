@@ -7,8 +7,11 @@ struct ThreadChanges {
     @Test("changes and clears a group's title and image, and publishes the title")
     func changesGroups() async throws {
         let (ann, bob) = (try await Person.make("Ann"), try await Person.make("Bob"))
+        let invited = try await Person.make("Cid")
         let thread = try await ann.group(with: [bob], title: "Old")
         let path = "/v1/threads/\(thread)"
+        _ = try await ann.client.put("\(path)/members/\(invited.id)", #"{"status":"invited"}"#)
+        let start = try await ann.client.get("/v1/sync").string("cursor")
         let changed = try await ann.client.patch(path, #"{"title":"  New ","image":"https://example.org/a.png"}"#)
         #expect(changed.status == 200)
         #expect(try changed.string("title") == "New")
@@ -17,6 +20,9 @@ struct ThreadChanges {
         #expect(try changed.string("last_message.payload.title") == "New")
         #expect(try changed.string("last_message.payload.old_title") == "Old")
         #expect(try changed.string("last_message.payload.by.name") == "Ann")
+        #expect(try await bob.eventTypes(since: start) == ["thread.updated", "message.created"])
+        #expect(try await invited.eventTypes(since: start) == ["thread.updated"])
+        #expect(try await invited.client.get("/v1/inbox").string("threads.0.title") == "New")
         for body in ["{}", #"{"title":"New"}"#, #"{"image":null}"#, #"{"retention":{"keep":"forever"}}"#] {
             #expect(try await ann.client.patch(path, body).integer("head") == 1)
         }
@@ -75,6 +81,7 @@ struct ThreadSettings {
         let (ann, bob) = (try await Person.make(), try await Person.make())
         let thread = try await ann.group(with: [bob])
         let path = "/v1/threads/\(thread)/settings"
+        let start = try await bob.client.get("/v1/sync").string("cursor")
         let set = try await bob.client.patch(
             path, #"{"muted_until":"2031-01-02T03:04:05.6789+01:00","archived":true,"pinned":true}"#)
         #expect(set.status == 200)
@@ -89,6 +96,8 @@ struct ThreadSettings {
         #expect(unset["archived"] == .bool(false))
         #expect(unset["pinned"] == .bool(true))
         #expect(try await bob.client.patch(path, "{}").text == unset.text)
+        #expect(try await bob.eventTypes(since: start) == ["settings.updated", "settings.updated"])
+        #expect(try await ann.eventTypes(since: start) == [])
         #expect(try await bob.client.patch(path, #"{"muted_until":"9999-12-31T23:59:59.999Z"}"#).status == 200)
     }
 

@@ -204,4 +204,45 @@ struct Person: Sendable {
         #expect(reply.status == 201, "\(reply.text)")
         return reply
     }
+
+    /// The types of this person's events since a cursor.
+    func eventTypes(since cursor: String) async throws -> [String] {
+        let reply = try await client.get("/v1/sync?cursor=\(cursor)&wait=0")
+        return reply["events"]?.array?.compactMap { $0["type"]?.string } ?? []
+    }
+}
+
+/// Signs in with each body, and expects the same answer to all.
+func checkRefusedAlike(_ bodies: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    var answers: Set<String> = []
+    for body in bodies {
+        let reply = try await Client().post("/v1/auth/login", body)
+        #expect(reply.status == 401, sourceLocation: sourceLocation)
+        #expect(reply.problemCode == "wrong_credentials", sourceLocation: sourceLocation)
+        #expect(reply.headers["www-authenticate"] == "Bearer", sourceLocation: sourceLocation)
+        answers.insert(reply.text)
+    }
+    #expect(answers.count == 1, sourceLocation: sourceLocation)
+}
+
+/// Makes a hundred things by `POST`, the next one in vain, reads their list in pages, and deletes them.
+func checkBound(
+    of all: String, _ name: String, by admin: Client, sourceLocation: SourceLocation = #_sourceLocation,
+    body: (_ number: Int) -> String
+) async throws {
+    var ids: [String] = []
+    while ids.count <= 100 {
+        let made = try await admin.post(all, body(ids.count))
+        guard made.status == 201 else {
+            #expect(made.problemCode == "too_many_\(name)" && made.status == 422, sourceLocation: sourceLocation)
+            break
+        }
+        ids.append(try made.string("id"))
+    }
+    #expect(ids.count == 100, sourceLocation: sourceLocation)
+    let first = try await admin.get(all + "?limit=60")
+    #expect(first[name]?.array?.count == 60, sourceLocation: sourceLocation)
+    let second = try await admin.get(all + "?limit=60&page=\(first.string("next"))")
+    #expect(second[name]?.array?.count == 40 && second["next"] == nil, sourceLocation: sourceLocation)
+    for id in ids { #expect(try await admin.delete("\(all)/\(id)").status == 204, sourceLocation: sourceLocation) }
 }

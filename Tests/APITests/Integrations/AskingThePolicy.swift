@@ -16,17 +16,9 @@ struct AskingThePolicy {
         (ann, bob, thread) = try await stage.people()
     }
 
-    private func newID() -> String { MessageID.make().description }
-
-    private func texts() async throws -> [String?] {
-        let page = try await bob.client.get("/v1/threads/\(thread)/messages")
-        return (page["messages"]?.array ?? []).filter { $0["type"] != .string("system") }
-            .map { $0["payload"]?["text"]?.string }
-    }
-
     @Test("says who sends what where")
     func question() async throws {
-        let first = newID()
+        let first = PolicyStage.newID()
         #expect(try await ann.client.say("first", in: thread, id: first).status == 201)
         let sent = try await ann.client.say(
             "hello there", in: thread, more: #","reply_to":"\#(first)","mentions":["\#(bob.id)"]"#)
@@ -44,19 +36,19 @@ struct AskingThePolicy {
         #expect(message?["id"] == .string(id) && message?["type"] == .string("message"))
         #expect(message?["payload"]?["text"] == .string("hello there") && message?["edit"] == .bool(false))
         #expect(message?["reply_to"] == .string(first) && message?["mentions"]?.array == [.string(bob.id)])
-        #expect(try await texts() == ["first", "hello there"])
+        #expect(try await bob.client.texts(in: thread) == ["first", "hello there"])
     }
 
     @Test("denies with the policy's code and detail, the same on each node and after the policy's change of mind")
     func deny() async throws {
-        let id = newID()
+        let id = PolicyStage.newID()
         for node in [0, 1, 0] {
             let denied = try await stage.on(node, ann).say("deny this", in: thread, id: id)
             #expect(denied.status == 403 && denied.problemCode == "too_rude")
             #expect(denied["detail"] == .string("Please be polite."))
         }
         #expect(try stage.policy.questions(about: id).count == 1)
-        #expect(try await texts() == [])
+        #expect(try await bob.client.texts(in: thread) == [])
         // Another body is another question.
         #expect(try await ann.client.say("please", in: thread, id: id).status == 201)
         #expect(try stage.policy.questions(about: id).count == 2)
@@ -73,7 +65,7 @@ struct AskingThePolicy {
 
     @Test("stores a rewritten payload, and answers each retry with it")
     func rewrite() async throws {
-        let id = newID()
+        let id = PolicyStage.newID()
         let sent = try await ann.client.say("rewrite this", in: thread, id: id)
         #expect(sent.status == 201 && sent["payload.text"] == .string("(rewritten) this"))
         for node in [1, 0] {
@@ -85,7 +77,7 @@ struct AskingThePolicy {
             #expect(try await ann.client.say(text, in: thread, id: id).problemCode == "id_taken")
         }
         #expect(try stage.policy.questions(about: id).count == 1)
-        #expect(try await texts() == ["(rewritten) this"])
+        #expect(try await bob.client.texts(in: thread) == ["(rewritten) this"])
         // A retry without a policy, days later, when the verdict is over.
         #expect(try await stage.sql("select policy_sweep(1000, now() + interval '8 days') > 0") == "t")
         #expect(try await stage.sql("select payload is null from policy_verdicts where message_id = '\(id)'") == "t")
@@ -99,7 +91,7 @@ struct AskingThePolicy {
 
     @Test("asks no more about a stored message, whatever the policy thinks by then")
     func stored() async throws {
-        let id = newID()
+        let id = PolicyStage.newID()
         #expect(try await ann.client.say("fine", in: thread, id: id).status == 201)
         _ = try await stage.sql("delete from policy_verdicts where message_id = '\(id)'")
         #expect(try await stage.on(1, ann).say("fine", in: thread, id: id).status == 200)
@@ -109,13 +101,13 @@ struct AskingThePolicy {
 
     @Test("asks about edits: allowed, denied, rewritten, and each body once")
     func edits() async throws {
-        let id = newID()
+        let id = PolicyStage.newID()
         #expect(try await ann.client.say("one", in: thread, id: id).status == 201)
         #expect(try await ann.client.edit(id, in: thread, to: "two").status == 200)
         let denied = try await ann.client.edit(id, in: thread, to: "deny three")
         #expect(denied.status == 403 && denied.problemCode == "too_rude")
         #expect(try await stage.on(1, ann).edit(id, in: thread, to: "deny three").problemCode == "too_rude")
-        #expect(try await texts() == ["two"])
+        #expect(try await bob.client.texts(in: thread) == ["two"])
         for node in [0, 1] {
             let edited = try await stage.on(node, ann).edit(id, in: thread, to: "rewrite four")
             #expect(edited.status == 200 && edited["payload.text"] == .string("(rewritten) four"))
@@ -143,14 +135,14 @@ struct AskingThePolicy {
         }
         #expect(try stage.policy.questions(about: "review build").count == 1)
 
-        let place = newID()
+        let place = PolicyStage.newID()
         #expect(
             try await ann.client.post(
                 "/v1/threads/\(thread)/messages",
                 #"{"id":"\#(place)","type":"location","payload":{"latitude":1,"longitude":2}}"#
             ).status == 201)
         #expect(try stage.policy.questions(about: place).count == 1)
-        let secret = newID()
+        let secret = PolicyStage.newID()
         let ciphertext = #""type":"encrypted","payload":{"ciphertext":"ZGVueQ=="}"#
         #expect(
             try await ann.client.post("/v1/threads/\(thread)/messages", #"{"id":"\#(secret)",\#(ciphertext)}"#).status
@@ -160,13 +152,13 @@ struct AskingThePolicy {
                 "/v1/threads/\(thread)/messages/\(secret)", #"{"payload":{"ciphertext":"cmV2aWV3"}}"#
             ).status == 200)
         let cat = try await Person.make("Cat", port: stage.nodes[0].port)
-        #expect(try await cat.client.say("deny", in: thread, id: newID()).problemCode == "thread_not_found")
+        #expect(try await cat.client.say("deny", in: thread, id: PolicyStage.newID()).problemCode == "thread_not_found")
         #expect(try stage.policy.questions(about: cat.id).isEmpty && stage.policy.questions(about: secret).isEmpty)
     }
 
     @Test("agrees on one verdict about simultaneous sends of one message")
     func together() async throws {
-        let id = newID()
+        let id = PolicyStage.newID()
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<16 {
                 group.addTask { try await stage.on(number % 2, ann).say("rewrite once", in: thread, id: id).status }
@@ -174,7 +166,7 @@ struct AskingThePolicy {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(statuses.filter { $0 == 201 }.count == 1 && statuses.filter { $0 == 200 }.count == 15, "\(statuses)")
-        #expect(try await texts() == ["(rewritten) once"])
+        #expect(try await bob.client.texts(in: thread) == ["(rewritten) once"])
     }
 
     @Test("answers as many questions at once as messages arrive")

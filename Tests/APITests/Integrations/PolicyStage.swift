@@ -1,4 +1,5 @@
 // Nodes that ask a policy, on one database, and people on them.
+import Domain
 import ServiceConfiguration
 import TestSupport
 import Testing
@@ -31,6 +32,8 @@ struct PolicyStage: Sendable {
 
     var admin: Client { Client(port: nodes[0].port, token: TestNode.adminToken) }
 
+    static func newID() -> String { MessageID.make().description }
+
     /// Ann and Bob in a group of Ann's, on the first node.
     func people() async throws -> (ann: Person, bob: Person, thread: String) {
         let ann = try await Person.make("Ann", port: nodes[0].port)
@@ -47,6 +50,13 @@ struct PolicyStage: Sendable {
 }
 
 extension Client {
+    /// The texts that people have sent to a thread.
+    func texts(in thread: String) async throws -> [String?] {
+        let page = try await get("/v1/threads/\(thread)/messages")
+        return (page["messages"]?.array ?? []).filter { $0["type"] != .string("system") }
+            .map { $0["payload"]?["text"]?.string }
+    }
+
     func say(_ text: String, in thread: String, id: String? = nil, more: String = "") async throws -> Reply {
         let id = id.map { #""id":"\#($0)","# } ?? ""
         return try await post("/v1/threads/\(thread)/messages", #"{\#(id)"payload":{"text":"\#(text)"}\#(more)}"#)

@@ -16,8 +16,6 @@ struct ReviewingMessages {
         (ann, bob, thread) = try await stage.people()
     }
 
-    private func newID() -> String { MessageID.make().description }
-
     private func decide(_ id: String, _ action: String, more: String = "") async throws -> Reply {
         try await stage.admin.put("/v1/admin/reviews/\(id)", #"{"action":"\#(action)"\#(more)}"#)
     }
@@ -27,15 +25,9 @@ struct ReviewingMessages {
         return list["reviews"]?.array?.first { $0["id"] == .string(id) }
     }
 
-    private func texts(of person: Person) async throws -> [String?] {
-        let page = try await person.client.get("/v1/threads/\(thread)/messages")
-        return (page["messages"]?.array ?? []).filter { $0["type"] != .string("system") }
-            .map { $0["payload"]?["text"]?.string }
-    }
-
     @Test("answers 202 to the sender, again and on each node, and shows nothing to others")
     func waits() async throws {
-        let id = newID()
+        let id = PolicyStage.newID()
         let cursor = try await bob.client.get("/v1/inbox").string("cursor")
         for node in [0, 1, 0] {
             let pending = try await stage.on(node, ann).say("review this", in: thread, id: id)
@@ -45,7 +37,7 @@ struct ReviewingMessages {
         }
         #expect(try stage.policy.questions(about: id).count == 1)
         for person in [ann, bob] {
-            #expect(try await texts(of: person) == [])
+            #expect(try await person.client.texts(in: thread) == [])
             #expect(try await person.client.get("/v1/threads/\(thread)/messages/\(id)").status == 404)
         }
         #expect(try await bob.client.get("/v1/sync?cursor=\(cursor)&wait=0")["events"]?.array == [])
@@ -55,7 +47,7 @@ struct ReviewingMessages {
 
     @Test("appends an approved message, with the time of the approval, once")
     func approves() async throws {
-        let id = newID()
+        let id = PolicyStage.newID()
         #expect(try await ann.client.say("review it", in: thread, id: id).status == 202)
         #expect(try await ann.client.say("next", in: thread).status == 201)
         let shown = try await listed(id)
@@ -67,7 +59,7 @@ struct ReviewingMessages {
         #expect(approved.status == 200 && approved["state"] == .string("approved") && approved["payload"] == .null)
         #expect(try await decide(id, "approve").status == 200)
         #expect(try await decide(id, "refuse").problemCode == "review_decided")
-        #expect(try await texts(of: bob) == ["next", "review it"])
+        #expect(try await bob.client.texts(in: thread) == ["next", "review it"])
         let events = try await bob.client.get("/v1/sync?cursor=\(cursor)&wait=5")["events"]?.array ?? []
         #expect(events.map { $0["type"]?.string } == ["message.created"] && events[0]["data"]?["id"] == .string(id))
         #expect(events[0]["data"]?["timestamp"]?.string ?? "" > shown?["created_at"]?.string ?? "9")
@@ -82,7 +74,7 @@ struct ReviewingMessages {
 
     @Test("denies a refused message from then on")
     func refuses() async throws {
-        let id = newID()
+        let id = PolicyStage.newID()
         #expect(try await ann.client.say("review no", in: thread, id: id).status == 202)
         let refused = try await decide(id, "refuse")
         #expect(refused.status == 200 && refused["state"] == .string("refused"))
@@ -90,13 +82,13 @@ struct ReviewingMessages {
             let denied = try await stage.on(node, ann).say("review no", in: thread, id: id)
             #expect(denied.status == 403 && denied.problemCode == "policy_denied")
         }
-        #expect(try await texts(of: ann) == [] && stage.policy.questions(about: id).count == 1)
+        #expect(try await ann.client.texts(in: thread) == [] && stage.policy.questions(about: id).count == 1)
         #expect(try await decide(id, "approve").problemCode == "review_decided")
     }
 
     @Test("makes an edit under review when it is approved, unless the message was edited or deleted since")
     func edits() async throws {
-        let id = newID()
+        let id = PolicyStage.newID()
         #expect(try await ann.client.say("one", in: thread, id: id).status == 201)
         for node in [0, 1] {
             let pending = try await stage.on(node, ann).edit(id, in: thread, to: "review two")
@@ -104,9 +96,9 @@ struct ReviewingMessages {
                 pending.status == 202 && pending["edit"] == .bool(true)
                     && pending["payload.text"] == .string("review two"))
         }
-        #expect(try await texts(of: ann) == ["one"])
+        #expect(try await ann.client.texts(in: thread) == ["one"])
         #expect(try await decide(id, "approve").status == 200)
-        #expect(try await texts(of: bob) == ["review two"])
+        #expect(try await bob.client.texts(in: thread) == ["review two"])
         #expect(try await ann.client.edit(id, in: thread, to: "review two").status == 200)
         // A later edit replaces one under review.
         #expect(try await ann.client.edit(id, in: thread, to: "review three").status == 202)
@@ -124,7 +116,7 @@ struct ReviewingMessages {
 
     @Test("says why a message can no longer be approved")
     func gone() async throws {
-        let (left, taken) = (newID(), newID())
+        let (left, taken) = (PolicyStage.newID(), PolicyStage.newID())
         #expect(try await bob.client.say("review bye", in: thread, id: left).status == 202)
         #expect(try await bob.client.say("review mine", in: thread, id: taken).status == 202)
         #expect(try await ann.client.say("ours", in: thread, id: taken).status == 201)
@@ -135,8 +127,8 @@ struct ReviewingMessages {
         #expect(
             gone.problemCode == "review_not_approvable" && gone.text.contains("not a member of the thread any more"))
         #expect(try await decide(left, "refuse").status == 200)
-        #expect(try await texts(of: ann) == ["ours"])
-        #expect(try await decide(newID(), "approve").problemCode == "review_not_found")
+        #expect(try await ann.client.texts(in: thread) == ["ours"])
+        #expect(try await decide(PolicyStage.newID(), "approve").problemCode == "review_not_found")
         #expect(try await decide("x", "approve").problemCode == "review_not_found")
         #expect(try await decide(left, "wait").errorFields == ["action"])
         #expect(try await Client(port: stage.nodes[0].port).get("/v1/admin/reviews").status == 401)
@@ -147,19 +139,19 @@ struct ReviewingMessages {
     func invalid() async throws {
         let cat = try await Person.make("Cat", port: stage.nodes[0].port)
         for more in [
-            #","mentions":["\#(cat.id)"]"#, #","reply_to":"\#(newID())""#,
+            #","mentions":["\#(cat.id)"]"#, #","reply_to":"\#(PolicyStage.newID())""#,
         ] { #expect(try await ann.client.say("review x", in: thread, more: more).status == 422, "\(more)") }
-        let id = newID()
+        let id = PolicyStage.newID()
         let file = try await ann.client.post(
             "/v1/threads/\(thread)/messages",
-            #"{"id":"\#(id)","payload":{"text":"review y","attachments":[{"id":"\#(newID())"}]}}"#)
+            #"{"id":"\#(id)","payload":{"text":"review y","attachments":[{"id":"\#(PolicyStage.newID())"}]}}"#)
         #expect(file.errorFields == ["payload.attachments"])
         #expect(try await stage.sql("select count(*) from policy_verdicts where message_id = '\(id)'") == "0")
     }
 
     @Test("keeps the files of a message under review, and lets nobody but the owner see them")
     func files() async throws {
-        let (file, id) = (AttachmentID.make().description, newID())
+        let (file, id) = (AttachmentID.make().description, PolicyStage.newID())
         let path = "/v1/attachments/\(file)"
         #expect(try await ann.client.send("PUT", path + "?name=a.txt", body: "hi", type: "text/plain").status == 201)
         try await eventually("the file is ready") {
@@ -188,7 +180,7 @@ struct ReviewingMessages {
     private func send(_ file: String, _ text: String, by person: Person, in thread: String) async throws -> (
         id: String, status: Int
     ) {
-        let id = newID()
+        let id = PolicyStage.newID()
         let reply = try await person.client.post(
             "/v1/threads/\(thread)/messages",
             #"{"id":"\#(id)","payload":{"text":"\#(text)","attachments":[{"id":"\#(file)"}]}}"#)
@@ -219,7 +211,7 @@ struct ReviewingMessages {
 
     @Test("lists in pages, the newest first")
     func pages() async throws {
-        let ids = [newID(), newID(), newID()]
+        let ids = [PolicyStage.newID(), PolicyStage.newID(), PolicyStage.newID()]
         for id in ids { #expect(try await ann.client.say("review page", in: thread, id: id).status == 202) }
         var seen: [String] = []
         var path: String? = "/v1/admin/reviews?limit=2"
@@ -234,7 +226,7 @@ struct ReviewingMessages {
 
     @Test("asks for the thread if messages with the same id are under review in two threads")
     func sameID() async throws {
-        let id = newID()
+        let id = PolicyStage.newID()
         let other = try await ann.group(title: "Other")
         #expect(try await ann.client.say("review a", in: thread, id: id).status == 202)
         #expect(try await ann.client.say("review b", in: other, id: id).status == 202)

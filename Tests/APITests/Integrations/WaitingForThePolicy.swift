@@ -1,6 +1,5 @@
 // Messages that wait because many others are checked: what a busy account can do to others, and what it gets itself.
 import Domain
-import Logging
 import Synchronization
 import Telemetry
 import TestSupport
@@ -50,7 +49,7 @@ struct WaitingForThePolicy {
     private func gate(waitMax: Duration = .seconds(60), failsClosed: Bool = false) -> PolicyGate {
         PolicyGate(
             failsClosed: failsClosed, limits: Limits(), metrics: metrics, waitMax: waitMax,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, ask: { [policy] _ in await policy.ask() })
+            logger: .quiet, ask: { [policy] _ in await policy.ask() })
     }
 
     private func question(of sender: UserID) -> PolicyQuestion {

@@ -20,7 +20,7 @@ struct BoundingSignIns {
     }
 
     private func signIns(
-        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        logger: Logger = .quiet,
         _ change: (inout Limits) -> Void = { _ in }
     ) async throws -> SignInLimits {
         var limits = Limits()

@@ -1,6 +1,5 @@
 // The law of alerts, on real nodes: each device gets one alert for each message, or has received the message.
 import Domain
-import Logging
 import Store
 import Synchronization
 import TestSupport
@@ -94,11 +93,10 @@ struct LawsOfAlerts {
     /// Runs everything, with the workers that report devices. At the end the second node is killed, and never reports
     /// which of its devices went.
     private static func live(_ crowd: Crowd, _ nodes: [LogNode], _ seen: Seen, _ conninfo: String) async throws {
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let keepers = nodes.enumerated().map { number, node in
             let keeper = DevicePollWorker(
                 node: "n\(number)", hub: node.hub, store: node.store, metrics: DevicePollMetrics(), wentAway: {},
-                logger: logger)
+                logger: .quiet)
             return Task { try await keeper.run() }
         }
         try await withThrowingDiscardingTaskGroup { group in

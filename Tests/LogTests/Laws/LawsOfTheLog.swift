@@ -97,15 +97,8 @@ struct LawsOfTheLog {
                 .text("a", in: thread, by: people.users[1], id: id),
                 .text("d", in: thread, by: people.users[1]),
             ])
-            let words = outcomes.map { outcome in
-                switch outcome {
-                case .created: "created"
-                case .exists: "exists"
-                case .refused(let problem): problem.code.rawValue
-                }
-            }
             #expect(
-                words == [
+                outcomes.map(\.word) == [
                     "created", "thread_not_found", "exists", "thread_not_found", "id_taken", "id_taken", "created",
                 ])
         }
@@ -127,14 +120,7 @@ struct LawsOfTheLog {
                 .text("a", in: thread, by: people.users[0], id: id),
                 .text("b", in: thread, by: people.users[1]),
             ])
-            let words = outcomes.map { outcome in
-                switch outcome {
-                case .created: "created"
-                case .exists: "exists"
-                case .refused(let problem): problem.code.rawValue
-                }
-            }
-            #expect(words == ["thread_not_found", "invalid", "invalid", "created", "exists", "created"])
+            #expect(outcomes.map(\.word) == ["thread_not_found", "invalid", "invalid", "created", "exists", "created"])
         }
     }
 

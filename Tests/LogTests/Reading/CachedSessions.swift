@@ -1,7 +1,6 @@
 // A node's cache of sessions, with the test's clock.
 import Domain
 import Log
-import Logging
 import Postgres
 import Store
 import TestSupport
@@ -21,8 +20,7 @@ struct CachedSessions {
             insert into sessions (id, user_id, token_digest, created_at, last_used_at)
             values ('\(session)', '\(session)', '\\x07', now(), now() - interval '5 days');
             """, conninfo: database)
-        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let client = PostgresClient(PostgresSettings(conninfo: database, applicationName: "parley-test"), logger: quiet)
+        let client = PostgresClient(test: database)
         return (database, client, session)
     }
 

@@ -2,7 +2,6 @@
 // server. Other clients notice nothing.
 import Domain
 import Log
-import Logging
 import Postgres
 import Store
 import TestSupport
@@ -195,17 +194,13 @@ struct Chat: Sendable {
 func withChat<Value: Sendable>(
     _ conninfo: String, of other: Chat? = nil, _ body: @Sendable (Chat) async throws -> Value
 ) async throws -> Value {
-    let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
-    let client = PostgresClient(settings, logger: .init(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    let client = PostgresClient(test: conninfo)
     let store = Store(client)
-    do {
+    return try await finally {
         let people = if let other { other.people } else { try await People(2, in: store) }
         let thread = if let other { other.thread } else { try await people.group(people.users, in: store) }
-        let value = try await body(Chat(store: store, people: people, thread: thread))
+        return try await body(Chat(store: store, people: people, thread: thread))
+    } end: {
         await client.shutdown()
-        return value
-    } catch {
-        await client.shutdown()
-        throw error
     }
 }

@@ -1,7 +1,6 @@
 // Rule 10 of the log on a real database: old partitions are dropped without delays, and late clients have to reload.
 import Domain
 import Log
-import Logging
 import Postgres
 import Store
 import Synchronization
@@ -199,9 +198,9 @@ private struct TinyLog: Sendable {
     let conninfo: String
 
     func trim() async throws -> Int {
-        var settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
+        var settings = PostgresSettings(test: conninfo)
         settings.lockTimeout = .milliseconds(200)
-        return try await LogTrimmer(settings, days: 14, logger: quiet).trim()
+        return try await LogTrimmer(settings, days: 14, logger: .quiet).trim()
     }
 
     func sql(_ sql: String) async throws -> String { try await Psql.run(sql, conninfo: conninfo) }
@@ -218,11 +217,11 @@ private struct TinyLog: Sendable {
 
     /// Holds an old snapshot that has read the log, as pg_dump does, while `body` runs.
     func whileReading(_ body: @escaping @Sendable () async throws -> Void) async throws {
-        let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
+        let settings = PostgresSettings(test: conninfo)
         let reader = Reader()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                try await DedicatedSession.run(settings, answerMax: .seconds(10), logger: quiet) { session in
+                try await DedicatedSession.run(settings, answerMax: .seconds(10), logger: .quiet) { session in
                     try session.run("begin isolation level repeatable read")
                     _ = try session.query("select count(*) from events")
                     reader.isReading.store(true, ordering: .relaxed)
@@ -244,8 +243,6 @@ private final class Reader: Sendable {
     let isReading = Atomic(false)
     let isDone = Atomic(false)
 }
-
-private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
 /// A chat on a separate database whose log has 20 partitions for ten events each, and then the usual ones.
 private func withTinyPartitions(_ body: @Sendable (Chat, TinyLog) async throws -> Void) async throws {

@@ -1,8 +1,8 @@
 // A stream of batched calls against a database that is down.
 import Domain
-import Logging
 import Store
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Log
@@ -20,7 +20,7 @@ struct Batches {
         let answers = AsyncStream.makeStream(of: (item: Int, code: ProblemCode?).self)
         let failure = Store.BatchFailure.retryable(Problem(.unavailable, "away"))
         let batcher = Numbers(
-            queuedMax: queuedMax, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            queuedMax: queuedMax, logger: .quiet,
             call: .init(
                 begin: { items, last, done in
                     deadline.withLock { $0 = last }

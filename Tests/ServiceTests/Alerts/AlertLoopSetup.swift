@@ -25,8 +25,7 @@ struct AlertLoopSetup {
         sinks = try await PushSinks.start()
         database = try await MigratedDatabase.create()
         try await Psql.run(Self.alerts(count), conninfo: database)
-        client = PostgresClient(
-            PostgresSettings(conninfo: database, applicationName: "parley-test"), logger: lines.logger)
+        client = PostgresClient(test: database, logger: lines.logger)
         store = Store(client)
         let settings = try Settings.load(arguments: [], environment: sinks.settings)
         let sender = try #require(try AlertSender.configured(settings, keys: VAPIDKeyPair.make())[.apns])
@@ -48,22 +47,16 @@ struct AlertLoopSetup {
                 try await Task.sleep(for: .milliseconds(100))
             }
         }
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await body())
-        } catch {
-            Issue.record("\(error); the log: \(lines.all)")
-            result = .failure(error)
+        try await lines.shown(at: body) {
+            ticking.cancel()
+            running.cancel()
+            await running.value
+            await client.shutdown()
         }
-        ticking.cancel()
-        running.cancel()
-        await running.value
-        await client.shutdown()
-        try result.get()
     }
 
     func query(_ sql: String) async throws -> String {
-        try await Psql.run(sql, conninfo: database).trimmingCharacters(in: .whitespacesAndNewlines)
+        try await Psql.run(sql, conninfo: database)
     }
 
     private static func alerts(_ count: Int) -> String {

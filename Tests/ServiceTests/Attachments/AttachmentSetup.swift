@@ -50,7 +50,7 @@ struct AttachmentSetup {
             try await Psql.run("\(user) values ('\(Self.owner)', 'u', 'u', 'U', now())", conninfo: database)
         }
         pools = DatabasePools(
-            PostgresSettings(conninfo: database, applicationName: "parley-test"), readTimeout: .seconds(3),
+            PostgresSettings(test: database), readTimeout: .seconds(3),
             logger: lines.logger)
         store = Store(pools)
         var settings = Settings()
@@ -67,17 +67,11 @@ struct AttachmentSetup {
     /// Runs the checker while `body` does.
     func running(_ body: () async throws -> Void) async throws {
         let running = Task { [checker] in try await checker.run() }
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await body())
-        } catch {
-            Issue.record("\(error); the log: \(lines.all)")
-            result = .failure(error)
+        try await lines.shown(at: body) {
+            running.cancel()
+            _ = await running.result
+            await close()
         }
-        running.cancel()
-        _ = await running.result
-        await close()
-        try result.get()
     }
 
     func close() async { await pools.shutdown() }
@@ -136,7 +130,7 @@ struct AttachmentSetup {
     }
 
     func query(_ sql: String) async throws -> String {
-        try await Psql.run(sql, conninfo: database).trimmingCharacters(in: .whitespacesAndNewlines)
+        try await Psql.run(sql, conninfo: database)
     }
 }
 
@@ -153,14 +147,20 @@ extension [UInt8] {
             Image.frombytes("RGB", size, os.urandom(3 * size[0] * size[1])).save(out, "PNG", pnginfo=info)
             sys.stdout.buffer.write(out.getvalue() + b"SECRET" * 100_000)
             """
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/python3")
-        process.arguments = ["-c", script]
-        process.standardOutput = output
-        try process.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return Array(bytes)
+        return Array(try Tool.run(["/usr/bin/python3", "-c", script]))
+    }
+}
+
+extension LogLines {
+    /// Calls `body` and then `end`. If `body` fails, the test's output has the log.
+    func shown(at body: () async throws -> Void, end: () async -> Void) async throws {
+        try await finally {
+            do { try await body() } catch {
+                Issue.record("\(error); the log: \(all)")
+                throw error
+            }
+        } end: {
+            await end()
+        }
     }
 }

@@ -11,8 +11,6 @@ import Testing
 
 @Suite("Checking an attachment", .timeLimit(.minutes(1)))
 struct CheckingAttachments {
-    private static let pictures = Task { try TestPictures() }
-
     /// Uploads bytes, checks them, and returns the setup.
     private func checked(
         _ bytes: [UInt8], thumbnailer: String? = nil
@@ -29,7 +27,7 @@ struct CheckingAttachments {
         "makes a picture ready without metadata, with its size as displayed, a thumbnail and a thumbhash",
         arguments: ["orientation6.jpg", "orientation6.png", "animated.gif", "orientation6.webp"])
     func picture(name: String) async throws {
-        let bytes = try await Self.pictures.value.bytes(name)
+        let bytes = try TestPictures.shared().bytes(name)
         let (id, setup) = try await checked(bytes)
         let info = try await setup.info(id)
         let served = try await setup.served(id)
@@ -40,7 +38,8 @@ struct CheckingAttachments {
         #expect(info["thumbnail"] as? Bool == true)
         let hash = Data(base64Encoded: try #require(info["thumbhash"] as? String))
         #expect((1...25).contains(try #require(hash).count))
-        #expect(try await setup.served(id, .thumbnail).count > 100)
+        let thumbnail = try await setup.served(id, .thumbnail)
+        #expect(thumbnail.count > 100 && !thumbnail.contains(TestPictures.secret))
         #expect(setup.metrics.thumbnails[.drawn] == 1)
         #expect(try await setup.query("select count(*) from attachment_chunks where variant = 2") == "0")
         await setup.close()
@@ -61,7 +60,7 @@ struct CheckingAttachments {
 
     @Test("remembers the digest of the bytes as uploaded, for a repeated PUT")
     func uploadedDigest() async throws {
-        let bytes = try await Self.pictures.value.bytes("orientation6.jpg")
+        let bytes = try TestPictures.shared().bytes("orientation6.jpg")
         let (id, setup) = try await checked(bytes)
         let again = try await setup.store.beginUpload(
             id, owner: AttachmentSetup.owner, name: "file", declaredType: nil, length: bytes.count,
@@ -90,7 +89,7 @@ struct CheckingAttachments {
 
     @Test("keeps a damaged picture as it is, as a file of unknown type, without size and thumbnail")
     func damaged() async throws {
-        let bytes = Array(try await Self.pictures.value.bytes("orientation1.png").prefix(20))
+        let bytes = Array(try TestPictures.shared().bytes("orientation1.png").prefix(20))
         let (id, setup) = try await checked(bytes)
         #expect(try await setup.served(id) == bytes)
         let info = try await setup.info(id)
@@ -102,7 +101,7 @@ struct CheckingAttachments {
 
     @Test("makes a picture ready without a thumbnail where parley-thumbnailer is missing or fails")
     func withoutThumbnailer() async throws {
-        let bytes = try await Self.pictures.value.bytes("orientation6.jpg")
+        let bytes = try TestPictures.shared().bytes("orientation6.jpg")
         for (executable, outcome) in [
             ("/nonexistent/parley-thumbnailer", .missing), ("/bin/false", .failed), ("/bin/true", .failed),
         ] as [(String, AttachmentMetrics.ThumbnailOutcome)] {

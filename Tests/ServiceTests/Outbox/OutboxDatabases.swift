@@ -39,8 +39,7 @@ struct OutboxDatabases {
                 conninfo: (cluster ?? shared).superuserConninfo(database: name), logger: Logger(label: "test"))
             #expect(installed == .installed)
             try await Psql.run(Self.people, conninfo: (cluster ?? shared).superuserConninfo(database: name))
-            client = PostgresClient(
-                PostgresSettings(conninfo: parley, applicationName: "parley-test"), logger: Logger(label: "test"))
+            client = PostgresClient(test: parley, logger: Logger(label: "test"))
             store = Store(client)
         }
 
@@ -67,24 +66,18 @@ struct OutboxDatabases {
 
     private func running(_ readers: [OutboxReader], _ body: () async throws -> Void) async throws {
         let tasks = readers.map { reader in Task { try await reader.run() } }
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await body())
-        } catch {
-            result = .failure(error)
+        try await finally(body) {
+            for task in tasks {
+                task.cancel()
+                _ = await task.result
+            }
         }
-        for task in tasks {
-            task.cancel()
-            _ = await task.result
-        }
-        try result.get()
     }
 
     @Test("is emptied in order by two nodes, each message once; refusals stay in that database")
     func emptied() async throws {
         let setup = try await Setup()
         let metrics = OutboxMetrics(databaseCount: 1)
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         _ = try await setup.sql(
             """
             begin;
@@ -104,7 +97,7 @@ struct OutboxDatabases {
             rollback;
             select from parley.send(u(2), u(100), '{"text":"c"}');
             """)
-        let readers = ["n1", "n2"].map { setup.reader($0, metrics: metrics, logger: logger) }
+        let readers = ["n1", "n2"].map { setup.reader($0, metrics: metrics, logger: .quiet) }
         try await running(readers) {
             try await eventually("the outbox is empty") {
                 try await setup.sql("select count(*) from parley.outbox") == "0"

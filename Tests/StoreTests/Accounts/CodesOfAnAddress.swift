@@ -24,10 +24,7 @@ struct CodesOfAnAddress {
         $$;
         """
 
-    private func run(_ sql: String) async throws -> [String] {
-        try await Psql.run(Self.functions + sql, conninfo: try await MigratedDatabase.create())
-            .split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }.filter { $0 != "" }
-    }
+    private func run(_ sql: String) async throws -> [String] { try await Psql.lines(Self.functions + sql) }
 
     @Test(
         "valid codes are the one mailed first and the one mailed last, until one is used", arguments: ["one", "three"])

@@ -25,9 +25,7 @@ struct ErasingNamesFromTheLog {
         end $$;
         """
 
-    private func run(_ sql: String) async throws -> [Substring] {
-        try await Psql.run(Self.ground + sql, conninfo: try await MigratedDatabase.create()).split(separator: "\n")
-    }
+    private func run(_ sql: String) async throws -> [String] { try await Psql.lines(Self.ground + sql) }
 
     @Test("one walk of the log serves all waiting users, and keeps others' names")
     func together() async throws {

@@ -25,10 +25,7 @@ struct SessionsOfAnAccount {
         $$;
         """
 
-    private func run(_ sql: String) async throws -> [String] {
-        let database = try await MigratedDatabase.create()
-        return try await Psql.run(Self.sessions + sql, conninfo: database).split(separator: "\n").map { String($0) }
-    }
+    private func run(_ sql: String) async throws -> [String] { try await Psql.lines(Self.sessions + sql) }
 
     @Test("above the bound, the session unused for longest ends, and never the new one")
     func makesRoom() async throws {

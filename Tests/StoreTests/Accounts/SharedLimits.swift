@@ -17,7 +17,7 @@ struct SharedLimits {
         """
 
     private func run(_ sql: String, on database: String) async throws -> [String] {
-        try await Psql.run(sql, conninfo: database).split(separator: "\n").map { String($0) }
+        try await Psql.lines(sql, in: database)
     }
 
     @Test("are used up by all nodes; the first empty bucket refuses, and later buckets stay unchanged")

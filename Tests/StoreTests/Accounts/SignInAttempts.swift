@@ -22,8 +22,7 @@ struct SignInAttempts {
         """
 
     private func run(_ sql: String, on database: String? = nil) async throws -> [String] {
-        let conninfo = if let database { database } else { try await MigratedDatabase.create() }
-        return try await Psql.run(Self.functions + sql, conninfo: conninfo).split(separator: "\n").map { String($0) }
+        try await Psql.lines(Self.functions + sql, in: database)
     }
 
     @Test("wait longer after each wrong password from the tenth on, up to the longest wait")

@@ -21,7 +21,7 @@ struct UnusedSessions {
         """
 
     private func run(_ sql: String, on database: String) async throws -> [String] {
-        try await Psql.run(sql, conninfo: database).split(separator: "\n").map { String($0) }
+        try await Psql.lines(sql, in: database)
     }
 
     @Test("are not found, even before they are ended")

@@ -1,7 +1,6 @@
 // A database with people, threads and attachments, through the store alone.
 import Domain
 import Foundation
-import Logging
 import Postgres
 import Store
 import TestSupport
@@ -20,21 +19,15 @@ struct AttachmentDatabase: Sendable {
         on conninfo: String? = nil, _ body: (AttachmentDatabase) async throws -> Value
     ) async throws -> Value {
         let database = if let conninfo { conninfo } else { try await MigratedDatabase.create() }
-        var settings = PostgresSettings(conninfo: database, applicationName: "parley-test")
+        var settings = PostgresSettings(test: database)
         settings.connectionCountMax = 8
         // So that one statement that waits for a lock delays no other.
         settings.inFlightPerConnectionMax = 1
-        var quiet = Logger(label: "test")
-        quiet.logLevel = .critical
-        let client = PostgresClient(settings, logger: quiet)
-        do {
-            let value = try await body(
-                AttachmentDatabase(store: Store(client), client: client, conninfo: database))
+        let client = PostgresClient(settings, logger: .quiet)
+        return try await finally {
+            try await body(AttachmentDatabase(store: Store(client), client: client, conninfo: database))
+        } end: {
             await client.shutdown()
-            return value
-        } catch {
-            await client.shutdown()
-            throw error
         }
     }
 

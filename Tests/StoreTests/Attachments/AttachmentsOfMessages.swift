@@ -76,15 +76,8 @@ struct AttachmentsOfMessages {
                 new([]), new([.make()]), new([file]), new([unready]), new([file], id: twice), new([], id: twice),
                 new([file], id: twice), new([file, .make(), unready]),
             ])
-            let shown = outcomes.map { outcome in
-                switch outcome {
-                case .created: "created"
-                case .exists: "exists"
-                case .refused(let problem): problem.code.rawValue
-                }
-            }
             #expect(
-                shown == [
+                outcomes.map(\.word) == [
                     "created", "invalid", "created", "attachment_not_ready", "created", "id_taken", "exists",
                     "attachment_not_ready",
                 ])

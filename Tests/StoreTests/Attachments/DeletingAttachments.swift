@@ -9,15 +9,7 @@ import Testing
 struct DeletingAttachments {
     /// A dump of all data, as text.
     private func dump(_ database: AttachmentDatabase) async throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["pg_dump", "--data-only", "--inserts", database.conninfo]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let bytes = try Tool.run(["pg_dump", "--data-only", "--inserts", database.conninfo])
         return String(decoding: bytes, as: UTF8.self)
     }
 

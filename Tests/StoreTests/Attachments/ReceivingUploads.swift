@@ -120,28 +120,34 @@ struct ReceivingUploads {
         }
     }
 
+    /// Runs tasks at the same time, and returns how many returned true. The others may be refused with the code.
+    private func count(
+        of tasks: Int, refusing code: ProblemCode, _ body: @escaping @Sendable (_ number: Int) async throws -> Bool
+    ) async throws -> Int {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<tasks {
+                group.addTask {
+                    do { return try await body(number) } catch let problem as Problem where problem.code == code {
+                        return false
+                    }
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+    }
+
     @Test("of a hundred simultaneous requests one continues, and no byte is written twice")
     func simultaneous() async throws {
         try await AttachmentDatabase.run { database in
             let upload: Upload = (.make(), try await database.user())
             _ = try await begin(database, upload)
-            let added = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<100 {
-                    group.addTask {
-                        let progress = try await database.store.uploadProgress(upload.id, owner: upload.owner)
-                        guard case .receiving(var claim) = try await resume(database, upload, at: progress.offset)
-                        else {
-                            return 0
-                        }
-                        do {
-                            try await database.store.append([1], to: &claim, isDurable: false)
-                            return 1
-                        } catch let problem as Problem where problem.code == .uploadSuperseded {
-                            return 0
-                        }
-                    }
+            let added = try await count(of: 100, refusing: .uploadSuperseded) { _ in
+                let progress = try await database.store.uploadProgress(upload.id, owner: upload.owner)
+                guard case .receiving(var claim) = try await resume(database, upload, at: progress.offset) else {
+                    return false
                 }
-                return try await group.reduce(0, +)
+                try await database.store.append([1], to: &claim, isDurable: false)
+                return true
             }
             #expect(try await database.store.uploadProgress(upload.id, owner: upload.owner).offset == added)
             let stored = "select sum(octet_length(data)) from attachment_chunks where attachment_id = '\(upload.id)'"
@@ -233,22 +239,12 @@ struct ReceivingUploads {
         try await AttachmentDatabase.run { database in
             let rules = UploadRules(byteCountMax: 100, quotaByteCount: 500, unusedCountMax: 100, unusedHours: 24)
             let owner = try await database.user()
-            let finished = try await withThrowingTaskGroup(of: Int.self) { group in
-                for number in 0..<20 {
-                    group.addTask {
-                        do {
-                            let length = number.isMultiple(of: 2) ? 90 : nil
-                            var claim = try await begin(database, (.make(), owner), length: length, rules: rules)
-                            let bytes = [UInt8](repeating: 1, count: 90)
-                            try await database.store.append(bytes, to: &claim, isDurable: false)
-                            try await database.store.finishUpload(claim, rules: rules)
-                            return 1
-                        } catch let problem as Problem where problem.code == .quotaExceeded {
-                            return 0
-                        }
-                    }
-                }
-                return try await group.reduce(0, +)
+            let finished = try await count(of: 20, refusing: .quotaExceeded) { number in
+                let length = number.isMultiple(of: 2) ? 90 : nil
+                var claim = try await begin(database, (.make(), owner), length: length, rules: rules)
+                try await database.store.append([UInt8](repeating: 1, count: 90), to: &claim, isDurable: false)
+                try await database.store.finishUpload(claim, rules: rules)
+                return true
             }
             #expect((1...5).contains(finished))
             #expect(try await database.sql("select sum(stored_bytes) <= 500 from attachments") == "t")

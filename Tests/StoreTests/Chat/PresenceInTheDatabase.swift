@@ -25,9 +25,7 @@ struct PresenceInTheDatabase {
     private static let ann = "{00000000-0000-0000-0000-000000000001}"
 
     private func run(_ sql: String) async throws -> [String] {
-        let database = try await MigratedDatabase.create()
-        let output = try await Psql.run(Self.people + sql, conninfo: database)
-        return output.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+        try await Psql.lines(Self.people + sql, keepingEmpty: true)
     }
 
     @Test("a user who polls at several nodes comes online with the first and goes offline with the last")

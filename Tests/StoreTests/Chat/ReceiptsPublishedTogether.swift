@@ -35,7 +35,7 @@ struct ReceiptsPublishedTogether {
         """
 
     private func run(_ sql: String, on database: String) async throws -> [String] {
-        try await Psql.run(sql, conninfo: database).split(separator: "\n").map { String($0) }
+        try await Psql.lines(sql, in: database)
     }
 
     @Test("are published when the oldest is a second old, each once, with the marks of that moment")

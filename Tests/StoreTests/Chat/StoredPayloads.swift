@@ -1,6 +1,5 @@
 // A payload that is accepted must never fail in SQL later: PostgreSQL's json keeps any text, jsonb does not.
 import Domain
-import Logging
 import Postgres
 import TestSupport
 import Testing
@@ -60,9 +59,7 @@ struct StoredPayloads {
             accepted.append(String(decoding: value.compactText.utf8, as: UTF8.self))
         }
         #expect(accepted.count > 5_000)
-        let settings = PostgresSettings(
-            conninfo: try await TestCluster.shared().createDatabase(), applicationName: "parley-test")
-        let client = PostgresClient(settings, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let client = PostgresClient(test: try await TestCluster.shared().createDatabase())
         // json keeps the text and is cast in the database, as functions do it.
         let rows = try await client.query(
             Statement("cast", "select count(x::json::jsonb) from unnest($1::text[]) x"), [.texts(accepted)])

@@ -1,6 +1,5 @@
 // What integrations see of the log: each event once, with its actor, and nothing private.
 import Domain
-import Logging
 import Postgres
 import Store
 import TestSupport
@@ -9,27 +8,21 @@ import Testing
 @Suite("Changes of the log", .timeLimit(.minutes(1)))
 struct ChangesOfTheLog {
     /// 120 users; thread 1001 with users 1 and 2, and thread 1002 with users 1 to 110.
-    private static let ground = """
-        create function p(n int) returns uuid language sql immutable as $$
-            select ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid $$;
-        create function n(p uuid) returns text language sql immutable as $$ select ltrim(right(p::text, 4), '0') $$;
-        insert into users (id, username, username_key, name, created_at)
-        select p(n), 'u' || n, 'u' || n, 'User ' || n, now() from generate_series(1, 120) n;
-        select from thread_create(p(1001), 'group', 'G', null, p(1), array[p(2)], false);
-        select from thread_create(p(1002), 'group', 'H', null, p(1), array(select p(n) from generate_series(2,110) n), false);
-        create function say(thread int, id int, by int) returns text language sql as $$
-            select outcome from message_append(array[p(id)], array[p(thread)], array[p(by)], array['message'],
-                array['{"text":"hi"}']::json[], array[null]::uuid[], array['{}']) $$;
-        -- Type, thread and actor of the events after a position.
-        create function changes(p_after bigint) returns setof text language sql as $$
-            select concat_ws(' ', c.type, n(c.thread_id), 'by', coalesce(n(c.actor_id), '-'))
-            from changes_read(log_epoch(), p_after, null, 100, 1000000) c where c.pos is not null $$;
-        """
+    private static let ground =
+        Psql.users(120) + """
+            create function n(p uuid) returns text language sql immutable as $$ select ltrim(right(p::text, 4), '0') $$;
+            select from thread_create(p(1001), 'group', 'G', null, p(1), array[p(2)], false);
+            select from thread_create(p(1002), 'group', 'H', null, p(1), array(select p(n) from generate_series(2,110) n), false);
+            create function say(thread int, id int, by int) returns text language sql as $$
+                select outcome from message_append(array[p(id)], array[p(thread)], array[p(by)], array['message'],
+                    array['{"text":"hi"}']::json[], array[null]::uuid[], array['{}']) $$;
+            -- Type, thread and actor of the events after a position.
+            create function changes(p_after bigint) returns setof text language sql as $$
+                select concat_ws(' ', c.type, n(c.thread_id), 'by', coalesce(n(c.actor_id), '-'))
+                from changes_read(log_epoch(), p_after, null, 100, 1000000) c where c.pos is not null $$;
+            """
 
-    private func run(_ sql: String) async throws -> [String] {
-        let database = try await MigratedDatabase.create()
-        return try await Psql.run(Self.ground + sql, conninfo: database).split(separator: "\n").map { String($0) }
-    }
+    private func run(_ sql: String) async throws -> [String] { try await Psql.lines(Self.ground + sql) }
 
     @Test("are each event once, with the acting user")
     func once() async throws {
@@ -185,9 +178,7 @@ struct ChangesOfTheLog {
         let database = try await MigratedDatabase.create()
         _ = try await Psql.run(
             Self.ground + "select from say(1001, 2001, 1); select from account_erase(p(9), false);", conninfo: database)
-        let client = PostgresClient(
-            PostgresSettings(conninfo: database, applicationName: "parley-test"),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let client = PostgresClient(test: database)
         let store = Store(client)
         let start = Cursor(epoch: 1, position: .start)
         guard case .part(let changes, let next, let head) = try await store.changes(after: start, limit: 10) else {

@@ -1,6 +1,5 @@
 // Which messages run a command, which node gets them, and what it records.
 import Domain
-import Logging
 import Postgres
 import Store
 import TestSupport
@@ -14,24 +13,21 @@ struct FindingCommands {
     private let actor = AdminActor(name: "admin", requestID: nil)
 
     /// Users 1 and 2, the bot 3; group 1001 and direct thread 1002 of users 1 and 2.
-    private static let ground = """
-        create function p(n int) returns uuid language sql immutable as $$
-            select ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid $$;
-        insert into users (id, username, username_key, name, created_at, is_bot)
-        select p(n), 'u' || n, 'u' || n, 'User ' || n, now(), nullif(n = 3, false) from generate_series(1, 3) n;
-        select from thread_create(p(1001), 'group', 'G', null, p(1), array[p(2), p(3)], false);
-        select from thread_create(p(1002), 'direct', null, null, p(1), array[p(2)], false);
-        create function say(id int, words text, thread int default 1001, by int default 1, kind text default 'message')
-        returns text language sql as $$
-            select outcome from message_append(array[p(id)], array[p(thread)], array[p(by)], array[kind],
-                array[json_build_object('text', words)], array[null]::uuid[], array['{}']) $$;
-        """
+    private static let ground =
+        Psql.users(3) + """
+            update users set is_bot = true where id = p(3);
+            select from thread_create(p(1001), 'group', 'G', null, p(1), array[p(2), p(3)], false);
+            select from thread_create(p(1002), 'direct', null, null, p(1), array[p(2)], false);
+            create function say(id int, words text, thread int default 1001, by int default 1, kind text default 'message')
+            returns text language sql as $$
+                select outcome from message_append(array[p(id)], array[p(thread)], array[p(by)], array[kind],
+                    array[json_build_object('text', words)], array[null]::uuid[], array['{}']) $$;
+            """
 
     init() async throws {
         database = try await MigratedDatabase.create()
         try await Psql.run(Self.ground, conninfo: database)
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        client = PostgresClient(PostgresSettings(conninfo: database, applicationName: "parley-test"), logger: logger)
+        client = PostgresClient(test: database)
         store = Store(client)
     }
 
@@ -45,7 +41,7 @@ struct FindingCommands {
 
     @discardableResult
     private func sql(_ query: String) async throws -> String {
-        try await Psql.run(query, conninfo: database).trimmingCharacters(in: .whitespacesAndNewlines)
+        try await Psql.run(query, conninfo: database)
     }
 
     private func step(_ limit: Int = 64, waitingMax: Int = 1_000) async throws -> [CommandRun] {

@@ -1,6 +1,5 @@
 // Which node delivers to an endpoint, from where, and what it records.
 import Domain
-import Logging
 import Postgres
 import Store
 import TestSupport
@@ -13,22 +12,18 @@ struct LeasingWebhooks {
     private let client: PostgresClient
     private let actor = AdminActor(name: "admin", requestID: nil)
 
-    private static let ground = """
-        create function p(n int) returns uuid language sql immutable as $$
-            select ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid $$;
-        insert into users (id, username, username_key, name, created_at)
-        select p(n), 'u' || n, 'u' || n, 'User ' || n, now() from generate_series(1, 2) n;
-        select from thread_create(p(1001), 'group', 'G', null, p(1), array[p(2)], false);
-        create function say(id int) returns text language sql as $$
-            select outcome from message_append(array[p(id)], array[p(1001)], array[p(1)], array['message'],
-                array['{"text":"hi"}']::json[], array[null]::uuid[], array['{}']) $$;
-        """
+    private static let ground =
+        Psql.users(2) + """
+            select from thread_create(p(1001), 'group', 'G', null, p(1), array[p(2)], false);
+            create function say(id int) returns text language sql as $$
+                select outcome from message_append(array[p(id)], array[p(1001)], array[p(1)], array['message'],
+                    array['{"text":"hi"}']::json[], array[null]::uuid[], array['{}']) $$;
+            """
 
     init() async throws {
         database = try await MigratedDatabase.create()
         try await Psql.run(Self.ground, conninfo: database)
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        client = PostgresClient(PostgresSettings(conninfo: database, applicationName: "parley-test"), logger: logger)
+        client = PostgresClient(test: database)
         store = Store(client)
     }
 
@@ -45,7 +40,7 @@ struct LeasingWebhooks {
     }
 
     private func sql(_ query: String) async throws -> String {
-        try await Psql.run(query, conninfo: database).trimmingCharacters(in: .whitespacesAndNewlines)
+        try await Psql.run(query, conninfo: database)
     }
 
     private func open(_ position: Int64, _ state: WebhookOutcomes.Open.State) -> WebhookOutcomes.Open {

@@ -5,30 +5,24 @@ import Testing
 @Suite("Verdicts of the policy", .timeLimit(.minutes(1)))
 struct PolicyVerdicts {
     /// Users 1 and 2 in thread 1001, and short forms of the functions.
-    private static let ground = """
-        create function p(n int) returns uuid language sql immutable as $$
-            select ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid $$;
-        insert into users (id, username, username_key, name, created_at)
-        select p(n), 'u' || n, 'u' || n, 'User ' || n, now() from generate_series(1, 3) n;
-        select from thread_create(p(1001), 'group', 'G', null, p(1), array[p(2)], false);
-        create function find(id int, text text, edit boolean default false) returns text language sql as $$
-            select concat_ws(' ', f.outcome, f.code, f.payload) from policy_find(p(1), p(1001), p(id), edit, 'message',
-                json_build_object('text', text), null, '{}') f $$;
-        create function record(id int, text text, action text, edit boolean default false) returns text language sql as $$
-            select concat_ws(' ', f.outcome, f.code, f.payload) from policy_record(p(1), p(1001), p(id), edit, 'message',
-                json_build_object('text', text), null, '{}', '{}', null, action, case action when 'deny' then 'rude' end,
-                case action when 'deny' then 'Why' end, case action when 'rewrite' then '{"text":"w"}'::json end,
-                case action when 'rewrite' then '{}'::uuid[] end) f $$;
-        create function append(id int, text text, by int default 1) returns text language sql as $$
-            select outcome from message_append(array[p(id)], array[p(1001)], array[p(by)], array['message'],
-                array[json_build_object('text', text)], array[null]::uuid[], array['{}']) $$;
+    private static let ground =
+        Psql.users(3) + """
+            select from thread_create(p(1001), 'group', 'G', null, p(1), array[p(2)], false);
+            create function find(id int, text text, edit boolean default false) returns text language sql as $$
+                select concat_ws(' ', f.outcome, f.code, f.payload) from policy_find(p(1), p(1001), p(id), edit, 'message',
+                    json_build_object('text', text), null, '{}') f $$;
+            create function record(id int, text text, action text, edit boolean default false) returns text language sql as $$
+                select concat_ws(' ', f.outcome, f.code, f.payload) from policy_record(p(1), p(1001), p(id), edit, 'message',
+                    json_build_object('text', text), null, '{}', '{}', null, action, case action when 'deny' then 'rude' end,
+                    case action when 'deny' then 'Why' end, case action when 'rewrite' then '{"text":"w"}'::json end,
+                    case action when 'rewrite' then '{}'::uuid[] end) f $$;
+            create function append(id int, text text, by int default 1) returns text language sql as $$
+                select outcome from message_append(array[p(id)], array[p(1001)], array[p(by)], array['message'],
+                    array[json_build_object('text', text)], array[null]::uuid[], array['{}']) $$;
 
-        """
+            """
 
-    private func run(_ sql: String) async throws -> [String] {
-        let database = try await MigratedDatabase.create()
-        return try await Psql.run(Self.ground + sql, conninfo: database).split(separator: "\n").map { String($0) }
-    }
+    private func run(_ sql: String) async throws -> [String] { try await Psql.lines(Self.ground + sql) }
 
     @Test("stay the first one about the same body, and are replaced by one about another")
     func first() async throws {

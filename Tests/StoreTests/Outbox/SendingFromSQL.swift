@@ -235,8 +235,7 @@ struct SendingFromSQL {
             create table parley.users (id int);
             create table parley.messages (id int);
             """, conninfo: database)
-        let client = PostgresClient(
-            PostgresSettings(conninfo: database, applicationName: "parley-test"), logger: .init(label: "test"))
+        let client = PostgresClient(test: database, logger: .init(label: "test"))
         let path = try await client.query(
             Statement("path", "select current_setting('search_path'), current_schema()::text"))
         #expect(try path.first?.text(0) == "public" && path.first?.text(1) == "public")

@@ -44,9 +44,7 @@ struct ClaimingAlerts {
         """
 
     private func run(_ sql: String) async throws -> [String] {
-        let database = try await MigratedDatabase.create()
-        let output = try await Psql.run(Self.people + sql, conninfo: database)
-        return output.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+        try await Psql.lines(Self.people + sql, keepingEmpty: true)
     }
 
     @Test("one at a time for each device, and for one node until it is settled or the lease ends")

@@ -46,11 +46,7 @@ struct PlanningAlerts {
 
         """
 
-    private func run(_ sql: String) async throws -> [String] {
-        let database = try await MigratedDatabase.create()
-        let output = try await Psql.run(Self.people + sql, conninfo: database)
-        return output.split(separator: "\n").map { String($0) }
-    }
+    private func run(_ sql: String) async throws -> [String] { try await Psql.lines(Self.people + sql) }
 
     @Test(
         "alerts devices that do not poll about others' messages, once, and not about earlier ones than their registration"

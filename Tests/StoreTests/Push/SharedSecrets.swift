@@ -4,10 +4,7 @@ import Testing
 
 @Suite("Secrets that nodes share", .timeLimit(.minutes(1)))
 struct SharedSecrets {
-    private func run(_ sql: String) async throws -> [String] {
-        let output = try await Psql.run(sql, conninfo: try await MigratedDatabase.create())
-        return output.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
-    }
+    private func run(_ sql: String) async throws -> [String] { try await Psql.lines(sql, keepingEmpty: true) }
 
     @Test("the first key that is stored stays")
     func keys() async throws {

@@ -26,7 +26,7 @@ struct ConnectionPools {
         readTimeout: Duration, _ body: (Store, DatabasePools, String) async throws -> Void
     ) async throws {
         let database = try await MigratedDatabase.create()
-        var settings = PostgresSettings(conninfo: database, applicationName: "parley-test")
+        var settings = PostgresSettings(test: database)
         settings.connectionCountMax = 10
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical

@@ -15,7 +15,7 @@ struct DatabaseSchema {
     @Test("equals sql/schema.sql")
     func dump() async throws {
         let database = try await TestCluster.shared().createDatabase()
-        try await Schema.migrator.migrate(PostgresSettings(conninfo: database, applicationName: "parley-test"))
+        try await Schema.migrator.migrate(PostgresSettings(test: database))
         let dumped = try await Self.dump(database)
         if ProcessInfo.processInfo.environment["UPDATE_SCHEMA"] != nil {
             try dumped.write(to: Self.file, atomically: true, encoding: .utf8)
@@ -27,7 +27,7 @@ struct DatabaseSchema {
     @Test("is created once, and unchanged by the second migrate")
     func twice() async throws {
         let database = try await TestCluster.shared().createDatabase()
-        let settings = PostgresSettings(conninfo: database, applicationName: "parley-test")
+        let settings = PostgresSettings(test: database)
         let first = try await Schema.migrator.migrate(settings)
         let migrations = try FileManager.default
             .contentsOfDirectory(atPath: Self.directory.appending(path: "migrations").path)
@@ -54,18 +54,10 @@ struct DatabaseSchema {
 
     /// Tables and indexes, without functions, and without lines that differ between minor releases of PostgreSQL.
     private static func dump(_ database: String) async throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
+        let bytes = try Tool.run([
             "pg_dump", "--schema-only", "--no-owner", "--no-privileges", "--table=public.*", "--table=parley.*",
             database,
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        ])
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter {
             !$0.hasPrefix("--") && !$0.hasPrefix("\\") && !$0.hasPrefix("SET ") && !$0.hasPrefix("SELECT pg_catalog")
         }

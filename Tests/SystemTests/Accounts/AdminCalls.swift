@@ -10,9 +10,11 @@ extension SystemTests {
         @Test("does not exist unless a token is configured")
         func isOff() async throws {
             let nodes = try await TestNodes.shared()
-            for method in ["GET", "DELETE"] {
-                let answer = try await nodes.a.client.call(method, "/v1/admin/users")
-                #expect(answer.status == 404 && answer.code == "not_found")
+            for (method, path) in [
+                ("GET", "users"), ("DELETE", "users"), ("GET", "changes"), ("GET", "consumers"),
+            ] {
+                let answer = try await nodes.a.client.call(method, "/v1/admin/\(path)")
+                #expect(answer.status == 404 && answer.code == "not_found", "\(answer)")
             }
         }
 
@@ -39,19 +41,6 @@ extension SystemTests {
             let entry = try JSON(parsing: Data(audit.output.utf8))["entries"][0]
             #expect(entry["action"] == "user.suspend" && entry["actor"] == "test" && entry["user_id"].string == id)
             #expect(try await admin("user", "--user", "x").exit == .status(1))
-        }
-
-        @Test("the command line works on a database on which no node has run")
-        func commandLineFirst() async throws {
-            let database = try await TestCluster.shared().createDatabase()
-            func parley(_ words: String...) async throws -> Parley.Outcome {
-                try await Parley.run(words, settings: ["PARLEY_DATABASE_URL": database])
-            }
-            #expect(try await parley("migrate").exit == .status(0))
-            let made = try await parley("admin", "create-user", "--name", "Kim")
-            let id = try #require(try JSON(parsing: Data(made.output.utf8))["id"].string, "\(made.errors)")
-            let suspended = try await parley("admin", "suspend", "--user", id)
-            #expect(suspended.exit == .status(0), "\(suspended.errors)")
         }
 
         @Test("a user suspended on one node is signed out on all nodes, waiting poll included")

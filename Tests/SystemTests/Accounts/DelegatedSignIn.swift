@@ -56,7 +56,6 @@ extension SystemTests {
             }
             try await eventually("a log line about the broken file") {
                 nodes.a.program.errors.contains("cannot read the keys for delegated tokens; keeping the previous keys")
-                    ? true : nil
             }
             try await nodes.stop()
         }

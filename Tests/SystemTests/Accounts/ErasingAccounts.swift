@@ -12,7 +12,7 @@ extension SystemTests {
             try await eventually("the erasure to end", within: .seconds(60), every: .milliseconds(50)) {
                 let left = try await Psql.run(
                     "select count(*) from erasures where user_id = '\(person.id)'", conninfo: database)
-                return left == "0" ? true : nil
+                return left == "0"
             }
         }
 

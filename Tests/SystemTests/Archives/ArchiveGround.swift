@@ -35,7 +35,7 @@ struct ArchiveGround: Sendable {
         _ = try await client.thread("group", by: cat, with: [ann], invite: true)
         for number in 1...5 { _ = try await client.sent("Message \(number)", in: room, as: cat) }
 
-        let picture = try await TestPictures.shared()["orientation-1.jpg"]
+        let picture = Data(try TestPictures.shared().bytes("orientation1.jpg"))
         let large = TestFile.random(1_500_000)
         let shown = try #require(try await client.uploaded(picture, name: "a.jpg", as: ann)["id"].string)
         let sent = try #require(try await client.uploaded(large.bytes, name: "b.bin", as: ben)["id"].string)

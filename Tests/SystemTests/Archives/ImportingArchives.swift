@@ -75,7 +75,7 @@ extension SystemTests {
             let later = try await node.client.sync(ann, from: cursor, wait: 0)
             #expect(later.told.map { $0["type"].string } == ["thread.created", "message.created"])
             try await eventually("found by the index") {
-                try await node.client.get("/v1/search?q=old", as: ann).json["results"].items.count > 0 ? true : nil
+                try await node.client.get("/v1/search?q=old", as: ann).json["results"].items.count > 0
             }
             #expect(try await Self.count("push_jobs", in: database) == 0)
             _ = try await (node.stop(), other.node.stop())
@@ -160,7 +160,7 @@ extension SystemTests {
             try await Psql.run("update imports set touched_at = now() - interval '21 minutes'", conninfo: database)
             let next = try await Self.start(database)
             try await eventually("no imports") {
-                try await Self.count("imports", in: database) == 0 ? true : nil
+                try await Self.count("imports", in: database) == 0
             }
             #expect(try await Self.count("import_messages", in: database) == 0)
             try await next.node.stop()

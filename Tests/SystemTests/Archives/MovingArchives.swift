@@ -94,7 +94,7 @@ extension SystemTests {
             try await eventually("all files to be in the store", within: .seconds(60), every: .milliseconds(200)) {
                 _ = try await Psql.run("update attachments set lease_until = now()", conninfo: ground.database)
                 let left = "select count(*) from attachment_chunks"
-                return try await Psql.run(left, conninfo: ground.database) == "0" ? true : nil
+                return try await Psql.run(left, conninfo: ground.database) == "0"
             }
             let archive = try await ground.export()
             #expect(try ArchiveGround.digests(in: archive) == ground.files)
@@ -166,7 +166,7 @@ extension SystemTests {
             // Without the chunk that ends a body.
             await #expect(throws: Connection.Failure.self) { try await cut.nextBlock(within: .seconds(20)) }
             try await eventually("the log line") {
-                ground.node.program.errors.contains("an export was cut off before its last line") ? true : nil
+                ground.node.program.errors.contains("an export was cut off before its last line")
             }
             await cut.close()
             try await ground.node.stop()

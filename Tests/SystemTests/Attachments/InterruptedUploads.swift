@@ -189,7 +189,7 @@ struct InterruptionStage {
         }
         tally.databaseKillCount += 1
         try await eventually("PostgreSQL to accept connections", every: .milliseconds(50)) {
-            (try? await cluster.psql("select 1")) == "1" ? true : nil
+            (try? await cluster.psql("select 1")) == "1"
         }
     }
 

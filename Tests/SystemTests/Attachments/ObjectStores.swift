@@ -89,10 +89,10 @@ extension SystemTests {
             do {
                 try await eventually("the bucket to have all objects", within: .seconds(60), every: .milliseconds(200))
                 {
-                    try await server.keys() == expected ? true : nil
+                    try await server.keys() == expected
                 }
                 try await eventually("the garbage list to be empty", within: .seconds(60), every: .milliseconds(200)) {
-                    try await sql("select count(*) from attachment_garbage") == "0" ? true : nil
+                    try await sql("select count(*) from attachment_garbage") == "0"
                 }
             } catch {
                 let found = try await server.keys()
@@ -116,7 +116,7 @@ extension SystemTests {
             }
             let before = try await looks()
             try await eventually("\(count) looks of the movers", within: .seconds(60), every: .milliseconds(100)) {
-                try await looks() >= before + count ? true : nil
+                try await looks() >= before + count
             }
         }
 
@@ -183,7 +183,6 @@ extension SystemTests {
             #expect(try await nodes.a.client.get("/health/ready").status == 200)
             try await eventually("a failed move", every: .milliseconds(100)) {
                 try await [nodes.a, nodes.b].asyncSum(#"parley_worker_failures_total{worker="objectMover"}"#) > 0
-                    ? true : nil
             }
             // A node starts without the store.
             let third = try await Node.start(database: nodes.database, settings: Self.settings(server))
@@ -193,7 +192,7 @@ extension SystemTests {
             try await expectWhole([old])
             try await eventually("the end of the claims", every: .milliseconds(500)) {
                 try await hurry()
-                return try await server.keys() == keys([old, new]) ? true : nil
+                return try await server.keys() == keys([old, new])
             }
             try await expectInStore([old, new])
             try await expectWhole([old, new])
@@ -206,7 +205,7 @@ extension SystemTests {
             try server.set(.init(.slow, "PUT", times: 1))
             let file = try await upload(20_000_000)
             try await eventually("the move to begin", every: .milliseconds(20)) {
-                try server.requests().contains { $0.method == "PUT" } ? true : nil
+                try server.requests().contains { $0.method == "PUT" }
             }
             try await nodes.a.kill()
             #expect(try await sql("select count(*) from attachment_garbage") == "1")
@@ -216,7 +215,7 @@ extension SystemTests {
             let kept = try await upload(1_000_000, at: other)
             try await hurry()
             try await eventually("the file's end", every: .milliseconds(200)) {
-                try await sql("select count(*) from attachments where id = '\(file.id)'") == "0" ? true : nil
+                try await sql("select count(*) from attachments where id = '\(file.id)'") == "0"
             }
             try await hurry()
             try await expectInStore([kept])
@@ -237,7 +236,7 @@ extension SystemTests {
             // The objects are deleted a minute after the move.
             try await eventually("all files to be in PostgreSQL", within: .seconds(60), every: .milliseconds(100)) {
                 try await expectWhole([files[4], files[9]])
-                return try await sql("select count(*) from attachments where is_moved") == "0" ? true : nil
+                return try await sql("select count(*) from attachments where is_moved") == "0"
             }
             try await hurry()
             let left = try await leaving
@@ -271,7 +270,7 @@ extension SystemTests {
             let node = try await Node.start(database: nodes.database, settings: wrong)
             let file = try await upload(1_000, at: node)
             try await eventually("a log line", every: .milliseconds(100)) {
-                node.program.errors.contains("refuses the credentials or the bucket") ? true : nil
+                node.program.errors.contains("refuses the credentials or the bucket")
             }
             #expect(node.program.errors.contains("403 SignatureDoesNotMatch"))
             #expect(!node.program.errors.contains("wrong-and-secret"))

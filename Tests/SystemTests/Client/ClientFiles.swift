@@ -38,7 +38,7 @@ extension SystemTests {
             #expect(try await pair.parley.data(of: sent.id) == content)
             let copies = pair.device.directory.path + "/store/outbox"
             try await eventually("no copies") {
-                try FileManager.default.contentsOfDirectory(atPath: copies).isEmpty ? true : nil
+                try FileManager.default.contentsOfDirectory(atPath: copies).isEmpty
             }
             await #expect(throws: ParleyError.self) { try await pair.thread.send(.files, attachments: [.file(file)]) }
             let outbox = Shown(pair.parley.outbox())

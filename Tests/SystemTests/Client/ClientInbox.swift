@@ -30,13 +30,13 @@ extension SystemTests {
             let last = MessageID(try await pair.server.sent("The end", in: threads[1], as: pair.ben))
             try await shown.wait("the last message") { $0.first?.thread.lastMessage?.id == last }
             let fresh = Shown(pair.parley.inbox())
-            try await eventually("equal lists") { fresh.rows == shown.rows ? true : nil }
+            try await eventually("equal lists") { fresh.rows == shown.rows }
             try await eventually("the server's inbox") {
                 let inbox = try await pair.server.get("/v1/inbox", as: pair.ann).json["threads"].items
                 let expected = inbox.map {
                     "\($0["id"].string ?? "") \($0["unread_count"].int ?? -1) \($0["head"].int ?? -1)"
                 }
-                return shown.rows.map { "\($0.id) \($0.thread.unreadCount) \($0.thread.head)" } == expected ? true : nil
+                return shown.rows.map { "\($0.id) \($0.thread.unreadCount) \($0.thread.head)" } == expected
             }
         }
 
@@ -73,7 +73,7 @@ extension SystemTests {
                 for await count in device.parley.unreadTotal { seen.append(count) }
                 return seen
             }
-            try await eventually("the server's count") { try await pair.serverUnread() == 2 ? true : nil }
+            try await eventually("the server's count") { try await pair.serverUnread() == 2 }
             _ = try await pair.server.sent("6", in: pair.id, as: pair.ben)
             try await device.parley.unreadTotal.wait("three unread") { $0 == 3 }
             await device.parley.close()
@@ -98,16 +98,16 @@ extension SystemTests {
             // The user reads on before the event of the mark has come.
             try await pair.thread.markRead(through: 5)
             try await pair.parley.unreadTotal.wait("none unread") { $0 == 0 }
-            try await eventually("none unread at the server") { try await pair.serverUnread() == 0 ? true : nil }
+            try await eventually("none unread at the server") { try await pair.serverUnread() == 0 }
             try await pair.device.goOffline()
             pair.wire.meet("GET", "/sync", after: 1, with: .holdAnswer)
             try await pair.device.goOnline()
             try await pair.thread.markUnread(from: 5)
             try await pair.thread.markRead(through: 5)
-            try await eventually("the mark sent") { pair.wire.sent("POST", "/receipts").count == 3 ? true : nil }
+            try await eventually("the mark sent") { pair.wire.sent("POST", "/receipts").count == 3 }
             pair.wire.release()
             try await pair.parley.catchUp()
-            try await eventually("none unread at the server") { try await pair.serverUnread() == 0 ? true : nil }
+            try await eventually("none unread at the server") { try await pair.serverUnread() == 0 }
         }
 
         @Test("drafts are part of their rows and survive the app")

@@ -54,7 +54,6 @@ extension SystemTests {
             // The server passes typing to devices that have polled, and the client is live a moment before it polls.
             try await eventually("Ann's device polls") {
                 try await pair.server.get("/v1/users/\(pair.ann.id)", as: pair.ben).json["presence"] == "online"
-                    ? true : nil
             }
             var began = ContinuousClock.now
             try await type()

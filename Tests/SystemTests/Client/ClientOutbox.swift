@@ -163,7 +163,7 @@ extension SystemTests {
             try await nodes.restart(0)
             try await waitUntilStored(texts, pair)
             try await eventually("the other thread's messages stored") {
-                try await pair.storedTexts(in: other.id.rawValue) == texts ? true : nil
+                try await pair.storedTexts(in: other.id.rawValue) == texts
             }
             try await pair.device.waitUntilLive()
             try await nodes.stopAll()

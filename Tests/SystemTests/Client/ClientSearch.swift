@@ -20,7 +20,7 @@ extension SystemTests {
             try await device.parley.thread(pair.thread.id).summary.wait("the message") { $0?.thread.head == 4 }
             try await eventually("the server's index", every: .milliseconds(50)) {
                 let found = try await pair.server.get("/v1/search?q=river", as: pair.ann).json["results"].items.count
-                return found == 3 ? true : nil
+                return found == 3
             }
             var states: [SearchResults] = []
             for await found in device.parley.search("river") {

@@ -85,7 +85,7 @@ extension SystemTests {
 
             try await device.signIn(pair.ann)
             try await eventually("the message sent") {
-                try await pair.storedTexts(as: pair.ben) == ["Hello", "Unsent"] ? true : nil
+                try await pair.storedTexts(as: pair.ben) == ["Hello", "Unsent"]
             }
             #expect(try await pair.thread.draft == "Draft")
         }
@@ -110,7 +110,7 @@ extension SystemTests {
             try await eventually("no copy of the file") {
                 let files = try? FileManager.default.contentsOfDirectory(
                     atPath: device.directory.path + "/store/outbox")
-                return files?.isEmpty ?? true ? true : nil
+                return files?.isEmpty ?? true
             }
         }
 

@@ -94,7 +94,7 @@ extension SystemTests {
             try await tablet.parley.thread(ThreadID(pair.id)).summary.wait("1") { $0?.thread.lastMessage?.text == "1" }
             try await tablet.parley.thread(ThreadID(own)).send(.text("from the tablet"))
             try await eventually("the other device's message") {
-                try await pair.storedTexts(in: own) == ["from the tablet"] ? true : nil
+                try await pair.storedTexts(in: own) == ["from the tablet"]
             }
             #expect(pair.wire.sent("GET", "/sync").count == polls)
             #expect(try await pair.storedTexts() == ["1"])
@@ -128,7 +128,7 @@ extension SystemTests {
             await pair.parley.suspend()
             pair.wire.meet("GET", "/sync", with: .holdAnswer)
             async let refreshing: Void = pair.parley.catchUp()
-            try await eventually("the poll held") { pair.parley.currentStatus == .connecting ? true : nil }
+            try await eventually("the poll held") { pair.parley.currentStatus == .connecting }
             await pair.parley.resume()
             pair.wire.release()
             try await refreshing

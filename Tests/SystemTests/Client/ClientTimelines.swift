@@ -181,7 +181,7 @@ extension SystemTests {
             }
             let fresh = Shown(pair.thread.timeline(around: .newest))
             // Only the fresh one has been opened with something unread.
-            try await eventually("equal lists") { fresh.rows.filter { $0.id != .divider } == shown.rows ? true : nil }
+            try await eventually("equal lists") { fresh.rows.filter { $0.id != .divider } == shown.rows }
             let stored = try await pair.server.history(of: pair.id, as: pair.ann)
             try await shown.wait("what the server has") {
                 $0.map(\.id) == stored.map { .message(MessageID($0["id"].string ?? "")) }

@@ -64,7 +64,7 @@ extension SystemTests {
             try await eventually("the cursor to expire", within: .seconds(60), every: .milliseconds(20)) {
                 for _ in 0..<50 { try await waiting.send("Still here", in: others, by: ann) }
                 _ = try await log.trim()
-                return try await waiting.isExpired() ? true : nil
+                return try await waiting.isExpired()
             }
             try await stage.reloadExpired()
             try await stage.check()

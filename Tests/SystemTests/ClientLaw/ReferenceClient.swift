@@ -41,13 +41,12 @@ extension SystemTests {
             await cluster.stop(.immediate)
             try await eventually("calls that fail without PostgreSQL", every: .milliseconds(50)) {
                 try await nodes[0].count(of: "parley_http_requests_total", #"operation="sendMessage",status="5xx""#) > 0
-                    ? true : nil
             }
             try await cluster.start()
             try await nodes.waitUntil(ready: true)
             // The oldest events are gone then: the device that was offline has to reload.
             try await eventually("a part of the log trimmed", within: .seconds(60), every: .milliseconds(100)) {
-                try await log.trim() > 0 ? true : nil
+                try await log.trim() > 0
             }
             try Data().write(to: URL(filePath: end))
             let exit = try await program.waitForExit(within: .seconds(180))
@@ -76,7 +75,7 @@ extension Node {
         let (name, labels) = ("parley_http_requests_total", #"operation="sendMessage",status="2xx""#)
         let before = try await self.count(of: name, labels)
         try await eventually("\(count) more messages", within: .seconds(60), every: .milliseconds(50)) {
-            try await self.count(of: name, labels) >= before + count ? true : nil
+            try await self.count(of: name, labels) >= before + count
         }
     }
 }

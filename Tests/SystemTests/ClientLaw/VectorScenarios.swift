@@ -269,7 +269,7 @@ extension VectorStage {
         let path = "/v1/threads/\(thread)/messages/\(passing)"
         let (connection, reader) = (caller, ann)
         try await eventually("the content to be gone", within: .seconds(60), every: .milliseconds(200)) {
-            try await connection.get(path, as: reader).json["payload"] == .null ? true : nil
+            try await connection.get(path, as: reader).json["payload"] == .null
         }
         try await scroll(thread, limit: 10)
     }

@@ -90,13 +90,47 @@ extension SystemTests {
                 // pip installs for the user, below the home directory.
                 "HOME": ProcessInfo.processInfo.environment["HOME"] ?? "/root",
             ]
+            let output = try await run(script, environment.merging(own ?? [:]) { $1 }, in: directory)
+            #expect(Array(output.components(separatedBy: end + "\n").dropLast()) == examples.map(\.output))
+            if own != nil { try await node.stop() }
+        }
+
+        private func run(
+            _ script: String, _ environment: [String: String], in directory: TemporaryDirectory
+        ) async throws -> String {
             let program = try await TestProcess.start(
-                ["/bin/bash", "-c", script], environment: environment.merging(own ?? [:]) { $1 }, in: directory.path)
+                ["/bin/bash", "-c", script], environment: environment, in: directory.path)
             let exit = try await program.waitForExit(within: .seconds(120))
             #expect(exit == .status(0), "\(program.errors)")
-            let outputs = String(decoding: program.output, as: UTF8.self).components(separatedBy: end + "\n").dropLast()
-            #expect(Array(outputs) == examples.map(\.output), "\(program.errors)")
-            if own != nil { try await node.stop() }
+            return String(decoding: program.output, as: UTF8.self)
+        }
+
+        @Test("print what the README and the walk-through show, before and after a restart")
+        func walkThrough() async throws {
+            func block(_ marker: String, in page: String = "docs/walkthrough.md") throws -> String {
+                let found = try Document(page).markedBlocks.filter { $0.marker == marker }
+                try #require(found.count == 1, "\(page) has one block marked \(marker)")
+                return found[0].code
+            }
+            let directory = try TemporaryDirectory()
+            let settings = ["PARLEY_DATA_DIR": directory.path + "/data"]
+            let first = try await Node.start(database: nil, settings: settings)
+            let environment = ["PARLEY": first.address.description]
+            let sent = try await run(try block("first message", in: "README.md"), environment, in: directory)
+            #expect(sent.matches(of: /"text":"Hello, kitchen"/).count == 2, "the message, and the inbox with it")
+            // The variables that the reader's shell still has after the restart.
+            let keep = "\n{ declare -p ann ben thread cursor PARLEY; declare -f as field; } > known"
+            #expect(
+                try await run(try block("walkthrough") + keep, environment, in: directory)
+                    == block("walkthrough prints"))
+            // The signal that Ctrl-C sends.
+            #expect(try await first.stop(by: SIGINT).exit == .status(0))
+
+            let second = try await Node.start(database: nil, port: first.address.port, settings: settings)
+            let after = try await run(
+                ". ./known\n" + block("walkthrough after a restart"), environment, in: directory)
+            #expect(try after == block("walkthrough prints after a restart"))
+            try await second.stop()
         }
     }
 }

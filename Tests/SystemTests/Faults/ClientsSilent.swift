@@ -19,7 +19,7 @@ extension SystemTests.Faults {
             // All have been answered, and the node waits for them to read.
             try await eventually("100 open connections") {
                 peak = max(peak, node.residentMemoryMiB)
-                return try await connections() >= 100 ? true : nil
+                return try await connections() >= 100
             }
             try await traffic.flow(100)
             // Which limit ends a connection depends on how busy the machine is: bytes that wait in the node are dropped
@@ -27,7 +27,7 @@ extension SystemTests.Faults {
             // kernel's buffers is idle.
             try await eventually("silent connections to close", within: .seconds(150), every: .milliseconds(100)) {
                 peak = max(peak, node.residentMemoryMiB)
-                return try await connections() <= others ? true : nil
+                return try await connections() <= others
             }
             clients.close()
             // A page has 1 MiB, and at times a second copy while it is assembled.
@@ -56,16 +56,16 @@ extension SystemTests.Faults {
             let clients = try [ann, bob].map {
                 try SilentClients(pollCount / 2, to: proxy.port, asking: path, as: $0)
             }
-            try await eventually("the polls through the proxy") { proxy.connectionCount == pollCount ? true : nil }
+            try await eventually("the polls through the proxy") { proxy.connectionCount == pollCount }
             try await eventually("all polls to wait") {
-                try await node.metric("parley_polls_waiting") ?? 0 >= Double(pollCount) ? true : nil
+                try await node.metric("parley_polls_waiting") ?? 0 >= Double(pollCount)
             }
             proxy.strand()
             let id = try await node.client.sent("nobody is there", in: thread, as: ann)
             try await traffic.flow(60)
             // All polls were answered, although no client reads, long before the end of their wait.
             try await eventually("only the followers' polls to remain") {
-                try await node.metric("parley_polls_waiting") ?? 0 <= 10 ? true : nil
+                try await node.metric("parley_polls_waiting") ?? 0 <= 10
             }
             // A client that returns misses nothing.
             let again = try await node.client.sync(bob, from: cursor)

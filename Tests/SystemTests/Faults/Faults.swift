@@ -13,13 +13,22 @@ extension SystemTests {
 /// The statuses that traffic may get while something is broken; 0 stands for no answer.
 let answersUnderFaults: Set<Int> = [0, 200, 201, 503]
 
+extension Traffic.Outcome {
+    /// Expects no other answers than faults explain, and each message where one node shows it. Stops the nodes.
+    func checkDelivery(onAndStop nodes: RestartableNodes, reading index: Int = 0) async throws {
+        #expect(answersUnderFaults.isSuperset(of: statuses.keys), "\(statuses)")
+        try await checkDelivery(on: nodes[index])
+        try await nodes.stopAll()
+    }
+}
+
 extension Node {
     /// Waits until the node's log has the text more than `count` times.
     func waitUntilLogged(_ text: String, moreOftenThan count: Int = 0, within limit: Duration = .seconds(30))
         async throws
     {
         try await eventually("\"\(text)\" in the log", within: limit, every: .milliseconds(20)) {
-            loggedCount(text) > count ? true : nil
+            loggedCount(text) > count
         }
     }
 

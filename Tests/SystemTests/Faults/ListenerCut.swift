@@ -14,13 +14,13 @@ extension SystemTests.Faults {
         let other = try await Node.start(database: database)
         let outcome = try await Traffic.run(through: [node, other]) { traffic in
             try await traffic.flow(60)
-            try await eventually("two listeners through the proxy") { proxy.connectionCount == 2 ? true : nil }
+            try await eventually("two listeners through the proxy") { proxy.connectionCount == 2 }
             #expect(node.loggedCount("listening for notifications") == 2)
             proxy.strand()
             // The loss is not detected yet, but events still arrive within a second.
             let before = try await node.unheardReadCount()
             try await eventually("safety reads that find events without a notification") {
-                try await node.unheardReadCount() > before + 2 ? true : nil
+                try await node.unheardReadCount() > before + 2
             }
             #expect(node.loggedCount("listening for notifications") == 2)
             // An idle machine needs up to 20 s.

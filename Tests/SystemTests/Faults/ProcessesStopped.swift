@@ -40,9 +40,7 @@ extension SystemTests.Faults {
             kill(pid, SIGCONT)
             try await traffic.flow(60)
         }
-        #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
-        try await outcome.checkDelivery(on: nodes[0])
-        try await nodes.stopAll()
+        try await outcome.checkDelivery(onAndStop: nodes)
     }
 }
 

@@ -2,7 +2,6 @@
 // LISTEN and NOTIFY.
 
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -106,7 +105,6 @@ extension SystemTests {
                 #expect(try await poll.text.contains("needle"))
                 try await eventually("the message is found") {
                     try await client.get("/v1/search?q=needle", as: pair.ben).json["results"].items.count == 1
-                        ? true : nil
                 }
                 let third = try await Node.start(database: stage.nodes.database, settings: Self.settings)
                 try await third.stop()
@@ -200,13 +198,6 @@ extension SystemTests {
                 #expect(answers.contains { $0.contains(real) }, "\(real) in \(answers)")
             }
             for node in [nodes.a, nodes.b] { #expect(try await node.metric("parley_log_gaps_total") == 0) }
-        }
-
-        /// Set once, by one task, and read by others.
-        private final class Flag: Sendable {
-            private let value = Atomic(false)
-            var isSet: Bool { value.load(ordering: .relaxed) }
-            func set() { value.store(true, ordering: .relaxed) }
         }
 
         @Test("floods the channels that it can name, with garbage and forged events")

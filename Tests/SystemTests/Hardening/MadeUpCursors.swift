@@ -95,29 +95,6 @@ extension SystemTests {
             }
         }
 
-        @Test("in a direct thread only the sender can delete a message for everyone, not the opener of the thread")
-        func directThreads() async throws {
-            let client = try await TestNodes.shared().a.client
-            let (ann, ben) = (try await client.register("Ann"), try await client.register("Ben"))
-            let thread = try await client.thread("direct", by: ann, with: [ben])
-            func path(_ message: String) -> String { "/v1/threads/\(thread)/messages/\(message)?for=everyone" }
-            let (anns, bens) = (
-                try await client.sent("hello", in: thread, as: ann), try await client.sent("hello", in: thread, as: ben)
-            )
-            for isBlocked in [false, true] {
-                if isBlocked {
-                    #expect(try await client.put("/v1/users/me/blocks/\(ann.id)", [:], as: ben).status == 204)
-                }
-                for (message, other) in [(bens, ann), (anns, ben)] {
-                    let refused = try await client.delete(path(message), as: other)
-                    #expect(refused.status == 403 && refused.code == "not_allowed", "\(refused)")
-                }
-            }
-            for (message, sender) in [(bens, ben), (anns, ann)] {
-                #expect(try await client.delete(path(message), as: sender).status == 204)
-            }
-        }
-
         @Test("a stranger is refused while another transaction has the thread locked")
         func strangersDoNotWait() async throws {
             let nodes = try await TestNodes.shared()

@@ -61,7 +61,7 @@ extension SystemTests {
             // The attack has used up the bucket.
             let last = try await node.client.get("/v1/users/me", as: eve).json["name"].string ?? ""
             try await eventually("all to have been told", within: .seconds(30)) {
-                try await Self.told(last, in: database) == "\(Self.threadCount)|\(Self.threadCount)" ? true : nil
+                try await Self.told(last, in: database) == "\(Self.threadCount)|\(Self.threadCount)"
             }
             let left = try await Psql.run(
                 "select (select count(*) from announcements), (select count(*) from users where id = '\(eve.id)' and name = '\(last)')",
@@ -80,7 +80,7 @@ extension SystemTests {
             #expect(renamed.status == 200)
             try await nodes.a.kill()
             try await eventually("all to have been told", within: .seconds(30)) {
-                try await Self.told(name, in: nodes.database) == "\(Self.threadCount)|\(Self.threadCount)" ? true : nil
+                try await Self.told(name, in: nodes.database) == "\(Self.threadCount)|\(Self.threadCount)"
             }
             try await nodes.b.stop()
         }
@@ -137,7 +137,7 @@ extension SystemTests {
             }
             try await eventually("all to have been told", within: .seconds(30)) {
                 // One event notifies all members.
-                try await Self.told(titles[1], in: database) == "1000|1000" ? true : nil
+                try await Self.told(titles[1], in: database) == "1000|1000"
             }
             try await node.stop()
         }

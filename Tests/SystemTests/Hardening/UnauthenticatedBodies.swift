@@ -1,5 +1,7 @@
-// Bodies that would fill a node's memory before path and token are checked, and the size limit of each call's body.
+// Bodies that would fill a node's memory before path and token are checked. TransportTests (DecidingByTheHead) and
+// APITests (DescriptionOfTheAPI) have the rules.
 
+import Basics
 import Foundation
 import TestSupport
 import Testing
@@ -15,27 +17,6 @@ extension SystemTests {
                 "\(method) \(path) HTTP/1.1\r\nHost: x\r\n\(authorization)Content-Length: \(byteCount)\r\n\r\n".utf8)
         }
 
-        @Test("are not read: unknown path, wrong method, no token, invalid token and too large are answered first")
-        func early() async throws {
-            let nodes = try await TestNodes.shared()
-            let thread = "/v1/threads/\(UUID().uuidString.lowercased())/messages"
-            let token = HostileHeaders.madeUpToken
-            for (method, path, byteCount, token, status) in [
-                ("POST", "/nothing/here", Self.mebibyte, nil, 404), ("POST", "/v1/users/me/", 10, nil, 404),
-                ("PUT", "/v1/inbox", Self.mebibyte, nil, 405), ("POST", thread, Self.mebibyte, nil, 401),
-                ("POST", thread, 10, "parley_nonsense", 401), ("PATCH", "/v1/users/me", 70_000, token, 413),
-                ("POST", "/v1/auth/login", 40_000, nil, 413), ("POST", "/v1/receipts", 300_000, token, 413),
-                ("PUT", thread.replacing("/messages", with: "/typing"), 5_000, token, 413),
-            ] as [(String, String, Int, String?, Int)] {
-                let connection = Connection(nodes.a.address)
-                try await connection.write(head(method, path, byteCount, token: token))
-                let answer = try await connection.receive()
-                #expect(answer.status == status, "\(method) \(path): \(answer)")
-                #expect(answer.headers["content-type"] == "application/problem+json")
-                #expect(answer.headers["connection"] == (byteCount > 65_536 ? "close" : nil))
-            }
-        }
-
         @Test("use no memory where the call has no body, and bounded memory elsewhere, which is freed afterwards")
         func memory() async throws {
             let database = try await TestCluster.shared().createDatabase()
@@ -43,7 +24,9 @@ extension SystemTests {
                 database: database, settings: ["PARLEY_INCOMING_BYTES_MAX": "\(32 * Self.mebibyte)"])
             let others = try await OtherUsers.join(node)
             let thread = "/v1/threads/\(UUID().uuidString.lowercased())/messages"
-            let token = HostileHeaders.madeUpToken
+            // A well-formed session token of no session: `parley_`, 32 bytes and their CRC-32.
+            let bytes = (0..<32).map { _ in UInt8.random(in: 0...255) }
+            let token = "parley_" + Base64.urlSafe.encode(bytes + CRC32.bytes(of: bytes))
             let body = Data(repeating: UInt8(ascii: " "), count: Self.mebibyte - 10)
             let idle = node.residentMemoryMiB
             for (path, token) in [("/nothing/here", nil), (thread, token)] as [(String, String?)] {
@@ -77,50 +60,9 @@ extension SystemTests {
             }
             #expect(try await node.metric("parley_http_bodies_refused_total") ?? 0 >= 50)
             try await eventually("the memory to be returned to the system") {
-                node.residentMemoryMiB - idle <= 40 ? true : nil
+                node.residentMemoryMiB - idle <= 40
             }
             #expect(try await node.metric("parley_http_body_bytes") == 0)
-        }
-
-        @Test("are never parsed as a request: after an early answer the body is dropped or the connection closes")
-        func smuggling() async throws {
-            let nodes = try await TestNodes.shared()
-            let evil = Data("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
-            let small = Connection(nodes.a.address)
-            try await small.write(head("POST", "/nothing/here", evil.count))
-            #expect(try await small.receive().status == 404)
-            try await small.write(evil)
-            try await small.write(head("GET", "/health/ready", 0))
-            #expect(try await small.receive().json["status"] == "ready")
-
-            let large = Connection(nodes.a.address)
-            try await large.write(head("POST", "/nothing/here", 1_000_000))
-            try await large.write(evil)
-            #expect(try await large.receive().status == 404)
-            #expect(try await large.receiveEnd())
-        }
-
-        @Test("may hold a thousand marks, or the largest message in small pieces")
-        func allowed() async throws {
-            let nodes = try await TestNodes.shared()
-            let ann = try await nodes.a.client.register("Ann")
-            let thread = try await nodes.a.client.thread(
-                "direct", by: ann, with: [try await nodes.a.client.register("Ben")])
-            _ = try await nodes.a.client.sent("hi", in: thread, as: ann)
-            let connection = Connection(nodes.a.address)
-            let marks = JSON.array(Array(repeating: ["thread_id": .string(thread), "read": 1], count: 1_000))
-            #expect(try await connection.post("/v1/receipts", ["receipts": marks], as: ann).status == 204)
-
-            // 16 KiB of text, each character escaped in six.
-            let text = String(repeating: "\\u0041", count: 16 * 1024)
-            let body = Data("{\"payload\":{\"text\":\"\(text)\"}}".utf8)
-            let slow = Connection(nodes.a.address)
-            try await slow.write(head("POST", "/v1/threads/\(thread)/messages", body.count, token: ann.token))
-            for start in stride(from: 0, to: body.count, by: 20_000) {
-                try await slow.write(body[start..<min(start + 20_000, body.count)])
-                try await Task.sleep(for: .milliseconds(5))
-            }
-            #expect(try await slow.receive().status == 201)
         }
     }
 }

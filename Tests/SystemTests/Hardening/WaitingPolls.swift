@@ -57,20 +57,6 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("share the account's limit over all its sessions")
-        func account() async throws {
-            let node = try await Self.node(["PARLEY_ACCOUNT_POLLS_MAX": "10"])
-            let ann = try await node.client.register("Ann")
-            var polls: [Connection] = []
-            for _ in 0..<3 {
-                polls += try await Self.open(6, of: try await node.client.logIn(again: ann), at: node)
-            }
-            try await node.waitForPolls(10)
-            #expect(try await node.metric("parley_polls_displaced_total") == 8)
-            #expect(try await Self.emptyAnswers(of: polls, of: ann, at: node) == 8)
-            try await node.stop()
-        }
-
         @Test("as streams end with an id and a long retry time, so that they don't displace each other in turn")
         func streams() async throws {
             let node = try await Self.node()

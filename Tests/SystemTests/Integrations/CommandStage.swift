@@ -71,7 +71,7 @@ struct CommandStage: Sendable {
     /// Waits until no message waits for the command.
     func settled(_ command: Command, within limit: Duration = .seconds(30)) async throws {
         try await eventually("no run of \(command.id)", within: limit, every: .milliseconds(200)) {
-            try await get(command)["waiting_runs"] == 0 ? true : nil
+            try await get(command)["waiting_runs"] == 0
         }
     }
 }

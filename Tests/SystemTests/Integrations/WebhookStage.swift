@@ -88,7 +88,7 @@ struct WebhookStage: Sendable {
     /// Waits until a webhook has received everything.
     func caughtUp(_ id: String, within limit: Duration = .seconds(30)) async throws {
         try await eventually("webhook \(id) to catch up", within: limit, every: .milliseconds(100)) {
-            try await get(id)["lag_events"] == 0 ? true : nil
+            try await get(id)["lag_events"] == 0
         }
     }
 }

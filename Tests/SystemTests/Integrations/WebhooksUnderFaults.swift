@@ -1,6 +1,5 @@
 // An endpoint that fails in every way while nodes are killed: nothing is lost, and order holds.
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -36,12 +35,12 @@ extension SystemTests {
             for _ in 0..<Self.threadCount { threads.append(try await stage.thread()) }
 
             let end = ContinuousClock.now + .seconds(Scale.faultSeconds)
-            let isOver = Mutex(false)
-            defer { isOver.withLock { $0 = true } }
+            let isOver = Flag()
+            defer { isOver.set() }
             let sending = Task { [threads] in
                 let writer = Connection(steady.address)
                 var sent: [String] = []
-                while !isOver.withLock({ $0 }) {
+                while !isOver.isSet {
                     sent.append(
                         try await writer.sent("\(sent.count)", in: threads[sent.count % threads.count], as: stage.ann))
                     try await Task.sleep(for: .milliseconds(40))
@@ -71,7 +70,7 @@ extension SystemTests {
                 }
                 round += 1
             }
-            isOver.withLock { $0 = true }
+            isOver.set()
             let sent = try await sending.value
             try await sink.restore("/bad")
 
@@ -105,7 +104,7 @@ extension SystemTests {
                     lag += try await node.metric("parley_webhook_lag_events") ?? 0
                     seconds += try await node.metric("parley_webhook_lag_seconds") ?? 0
                 }
-                return lag == 0 && seconds == 0 ? true : nil
+                return lag == 0 && seconds == 0
             }
             try await nodes.stopAll()
             try await steady.stop()
@@ -129,7 +128,7 @@ extension SystemTests {
                 let (failed, pending) = (
                     try await stage.deliveries(hook.id, "failed"), try await stage.deliveries(hook.id, "pending")
                 )
-                return failed.count == 2 && pending.count == 8 ? true : nil
+                return failed.count == 2 && pending.count == 8
             }
             for index in 0..<2 { try await nodes.kill(index) }
             try await sink.restore("/a")

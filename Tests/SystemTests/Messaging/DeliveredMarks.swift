@@ -6,35 +6,6 @@ import Testing
 extension SystemTests {
     @Suite("Delivered marks from cursors, on two nodes", .timeLimit(.minutes(3)))
     struct DeliveredMarks {
-        @Test("the sender on one node is notified that a poll on the other node received the message")
-        func tells() async throws {
-            let nodes = try await TestNodes.shared()
-            let (ann, bob, thread) = try await people(nodes.a.client)
-            let cursor = try await nodes.b.client.cursor(of: bob)
-            let annFrom = try await nodes.a.client.cursor(of: ann)
-            let ids = [
-                try await nodes.a.client.sent("one", in: thread, as: ann),
-                try await nodes.a.client.sent("two", in: thread, as: ann),
-            ]
-            let got = try await nodes.b.client.sync(bob, from: cursor).json
-            #expect(got["events"].items.count == 2)
-            // A returned message does not count as received: only the next poll acknowledges it.
-            _ = try await nodes.b.client.sync(bob, from: got["cursor"].string ?? "", wait: 1)
-
-            let mark = try await firstMark(nodes.a, ann, from: annFrom)
-            #expect(mark["user_id"].string == bob.id && mark["delivered_seq"] == 2 && mark["read_seq"] == 0, "\(mark)")
-            #expect(mark["unread_count"] == 2 && mark["delivered_at"].string != nil)
-            for node in [nodes.a, nodes.b] {
-                let receipts = try await node.client.get("/v1/threads/\(thread)/messages/\(ids[1])/receipts", as: ann)
-                    .json
-                #expect(receipts["receipts"].items.map { $0["user"]["id"].string } == [bob.id])
-                #expect(receipts["receipts"][0]["delivered_at"].string != nil)
-                #expect(receipts["receipts"][0]["read_at"] == .null)
-                let view = try await node.client.get("/v1/threads/\(thread)", as: bob).json
-                #expect(view["me"]["delivered_seq"] == 2 && view["unread_count"] == 2)
-            }
-        }
-
         @Test("a mark lost with its node is reported again by the next poll on any node")
         func survives() async throws {
             let nodes = try await TestNodes.own(on: try await TestCluster.shared())

@@ -7,21 +7,6 @@ import Testing
 extension SystemTests {
     @Suite("Disappearing messages, on two nodes", .timeLimit(.minutes(3)))
     struct DisappearingMessages {
-        /// Returns the names of the tables that still contain a text.
-        private func traces(of text: String, in database: String) async throws -> String {
-            try await Psql.run(
-                """
-                create or replace function pg_temp.has(p_table regclass) returns boolean language plpgsql as $$
-                declare v_found boolean;
-                begin
-                    execute format('select exists (select from %s t where t::text like %L)', p_table, '%\(text)%') into v_found;
-                    return v_found;
-                end $$;
-                select string_agg(c.relname, ' ' order by c.relname) from pg_class c
-                where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and pg_temp.has(c.oid);
-                """, conninfo: database)
-        }
-
         /// Returns the calls by which a person still receives a text from a node.
         private func answers(
             with text: String, on node: Node, _ person: Person, in thread: String, since cursor: String
@@ -85,7 +70,7 @@ extension SystemTests {
             #expect(
                 seen.seenEvents.filter { $0.type.hasPrefix("message.") }.map(\.type)
                     == ["message.created", "message.updated", "message.deleted"])
-            #expect(try await traces(of: text, in: nodes.database) == "")
+            #expect(try await tables(with: text, in: nodes.database) == "")
             for (node, person) in [(nodes.a, ann), (nodes.b, bob)] {
                 #expect(try await answers(with: text, on: node, person, in: thread, since: cursor) == [])
                 let message = try await node.client.get(path, as: person).json
@@ -99,7 +84,7 @@ extension SystemTests {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.client.register("Ann")
             let bob = try await nodes.b.client.register("Bob")
-            let phone = try await another(device: bob, on: nodes.a)
+            let phone = try await nodes.a.client.logIn(again: bob)
             let thread = try await group(nodes, ["keep": "until_delivered"], by: ann, with: bob)
             let cursor = try await nodes.a.client.cursor(of: ann)
             let text = unique("ephemeral")
@@ -116,12 +101,12 @@ extension SystemTests {
 
             _ = try await nodes.b.client.sync(phone, from: head)
             try await eventually("no trace of it") {
-                try await traces(of: text, in: nodes.database) == "" ? true : nil
+                try await tables(with: text, in: nodes.database) == ""
             }
             let pages = [(nodes.a, ann), (nodes.b, bob), (nodes.b, phone), (nodes.a, phone)]
             for (node, person) in pages {
                 try await eventually("no answer with it") {
-                    try await answers(with: text, on: node, person, in: thread, since: cursor) == [] ? true : nil
+                    try await answers(with: text, on: node, person, in: thread, since: cursor) == []
                 }
                 let message = try await node.client.get(path, as: person).json
                 #expect(message["payload"] == .null && message["deleted_at"] == .null && message["seq"] == 1)
@@ -144,8 +129,8 @@ extension SystemTests {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.client.register("Ann")
             let bob = try await nodes.b.client.register("Bob")
-            let phone = try await another(device: bob, on: nodes.b)
-            let tablet = try await another(device: bob, on: nodes.b)
+            let phone = try await nodes.b.client.logIn(again: bob)
+            let tablet = try await nodes.b.client.logIn(again: bob)
             let thread = try await group(nodes, ["keep": "until_delivered"], by: ann, with: bob)
             let cursor = try await nodes.a.client.cursor(of: ann)
             let text = unique("transient")
@@ -180,7 +165,7 @@ extension SystemTests {
                 insert into undelivered_checks values ('\(thread)', now());
                 """, conninfo: nodes.database)
             try await eventually("no trace of it") {
-                try await traces(of: text, in: nodes.database) == "" ? true : nil
+                try await tables(with: text, in: nodes.database) == ""
             }
         }
 
@@ -213,23 +198,13 @@ extension SystemTests {
                 try await fleet.kill(index)
             }
             try await eventually("all content to be removed") {
-                try await traces(of: text, in: database) == "" ? true : nil
+                try await tables(with: text, in: database) == ""
             }
             let events = try await Follower.replay(ann, from: cursor, on: fleet.addresses[2])
             let deleted = events.filter { $0["type"] == "message.deleted" }.compactMap { $0["data"]["seq"].int }
             #expect(deleted.sorted() == Array(1...count))
             #expect(!events.contains { "\($0)".contains(text) })
             try await fleet.stop(2)
-        }
-
-        private func another(device person: Person, on node: Node) async throws -> Person {
-            let body: JSON = ["username": .string(person.username), "password": .string(person.password)]
-            let answer = try await node.client.post("/v1/auth/login", body)
-            try #require(answer.status == 200 || answer.status == 201, "\(answer)")
-            return Person(
-                id: person.id, username: person.username, password: person.password,
-                session: answer.json["session"]["id"].string ?? "",
-                token: answer.json["session"]["token"].string ?? "")
         }
     }
 }

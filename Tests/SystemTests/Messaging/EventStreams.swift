@@ -85,19 +85,6 @@ extension SystemTests {
             try await other.stop()
         }
 
-        @Test(
-            "is chosen by its media type alone",
-            arguments: [
-                ("text/event-stream", true), ("application/json;q=0.5, Text/Event-Stream ; q=0.9", true),
-                ("text/event-stream;q=0", false), ("*/*", false), ("application/json, text/plain, text/html", false),
-            ])
-        func accepting(accept: String, isStream: Bool) async throws {
-            var request = Request("GET", "/v1/sync?wait=0&cursor=\(start)")
-            request.headers = [("Authorization", "Bearer \(bob.token)"), ("Accept", accept)]
-            let answer = try await Connection(nodes.a.address).open(request)
-            #expect(answer.status == 200 && (answer.headers["content-type"] == "text/event-stream") == isStream)
-        }
-
         @Test("ends when its session is signed out on any node, and other sessions' streams continue")
         func signedOut() async throws {
             let phone = try await nodes.a.client.post(
@@ -127,26 +114,6 @@ extension SystemTests {
             #expect(began.duration(to: clock.now) > .seconds(15))
             #expect(heartbeat.isComment && heartbeat.data == nil)
             #expect(heartbeat.id != nil && heartbeat.id != first.id)
-        }
-
-        @Test("is counted, and freed when its client disconnects")
-        func counted() async throws {
-            let own = try await TestNodes.own(on: try await TestCluster.shared())
-            let cleo = try await own.a.client.register("Cleo")
-            let cursor = try await own.a.client.cursor(of: cleo)
-            var sources: [EventSource] = []
-            for _ in 0..<5 {
-                let source = try await EventSource(Connection(own.a.address), as: cleo, from: cursor)
-                _ = try await source.next()
-                sources.append(source)
-            }
-            try await own.a.waitForPolls(5)
-            #expect(try await own.a.metric("parley_streams") == 5)
-            for source in sources { await source.connection.close() }
-            try await own.a.waitForPolls(0)
-            try await eventually("no stream") { try await own.a.metric("parley_streams") == 0 ? true : nil }
-            #expect(try await own.a.metric("parley_streams_ended_total") == 5)
-            try await own.stop()
         }
 
         @Test("ends when its node stops, spread over the drain time, and resumes on the other node")

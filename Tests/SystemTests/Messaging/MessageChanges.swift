@@ -56,25 +56,6 @@ extension SystemTests {
             #expect(try await nodes.b.client.get(path, as: bob).json == deleted["data"])
         }
 
-        @Test("a deletion for the user alone reaches the user's other devices on any node, and no other member's")
-        func hides() async throws {
-            let annsCursor = try await nodes.b.client.cursor(of: ann)
-            let hidden = try await event(for: bob) {
-                let answer = try await nodes.a.client.delete(path + "?for=me", as: bob)
-                #expect(answer.status == 204)
-            }
-            #expect(hidden["type"] == "message.deleted" && hidden["data"]["for"] == "me")
-            #expect(hidden["data"]["unread_count"] == 0)
-            for node in [nodes.a, nodes.b] {
-                #expect(try await node.client.history(of: thread, as: bob).isEmpty)
-                let inbox = try await node.client.get("/v1/inbox", as: bob).json
-                #expect(inbox["unread_total"] == 0 && inbox["threads"][0]["last_message"] == .null)
-                #expect(try await node.client.get(path, as: ann).status == 200)
-            }
-            // Bob's delivered marks and presence may arrive in between.
-            #expect(try await nodes.b.client.sync(ann, from: annsCursor, wait: 0).told.isEmpty)
-        }
-
         @Test("a deleted text is in no answer to an older cursor, on either node")
         func withdraws() async throws {
             let cursor = try await nodes.b.client.cursor(of: bob)

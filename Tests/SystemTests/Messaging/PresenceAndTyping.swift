@@ -121,32 +121,5 @@ extension SystemTests {
             #expect(try await database.counts()["presence_announce"] == nil)
             try await node.stop()
         }
-
-        @Test("people on a killed node go offline when its heartbeats have ended, and others are notified")
-        func killed() async throws {
-            let nodes = try await TestNodes.own(on: try await TestCluster.shared())
-            let pair = try await Pair(nodes.b.client)
-            let annFrom = try await nodes.a.client.cursor(of: pair.ann)
-            _ = try await nodes.a.client.sync(pair.ann, from: annFrom)
-            try await eventually("Ann online") {
-                try await presence(of: pair.ann, for: pair.bob, on: nodes.b) == "online" ? true : nil
-            }
-            try await nodes.a.kill()
-            // Its last heartbeat was 45 s ago.
-            _ = try await Psql.run(
-                """
-                update presence_nodes set seen_at = seen_at - interval '45 s'
-                where node = (select node from presence where user_id = '\(pair.ann.id)')
-                """, conninfo: nodes.database)
-            var cursor = try await nodes.b.client.cursor(of: pair.bob)
-            let event = try await eventually("Ann offline") { () -> JSON? in
-                let answer = try await nodes.b.client.sync(pair.bob, from: cursor, wait: 25).json
-                cursor = answer["cursor"].string ?? cursor
-                return answer["events"].items.first { $0["data"]["presence"] == "offline" }
-            }
-            #expect(event["data"]["user_id"].string == pair.ann.id && event["data"]["last_seen_at"].string != nil)
-            #expect(try await presence(of: pair.ann, for: pair.bob, on: nodes.b) == "offline")
-            try await nodes.b.stop()
-        }
     }
 }

@@ -28,7 +28,7 @@ extension SystemTests {
             try await eventually("the index to catch up with the log") {
                 let a = try await nodes.a.metric("parley_search_position") ?? 0
                 let b = try await nodes.b.metric("parley_search_position") ?? 0
-                return max(a, b) >= position ? true : nil
+                return max(a, b) >= position
             }
             #expect(try await found("needle", on: nodes.b, by: ann) == ids)
             for id in ids[5...] {
@@ -52,7 +52,7 @@ extension SystemTests {
                 database: database, settings: ["PARLEY_SEARCH_CONFIGURATION": "english"])
             #expect(try await found("runs", on: second, by: ann) == [id])
             try await eventually("the index to be rebuilt") {
-                try await second.metric("parley_search_indexed_total") ?? 0 > 0 ? true : nil
+                try await second.metric("parley_search_indexed_total") ?? 0 > 0
             }
             #expect(try await found("runs", on: second, by: ann) == [id])
             try await second.stop()

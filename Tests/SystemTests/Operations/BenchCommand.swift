@@ -236,7 +236,7 @@ struct BenchCommand {
     private func pgbenchIsAtWork(_ target: Target) async throws {
         try await eventually("pgbench to start", every: .milliseconds(50)) {
             let sql = "select count(*) from pg_stat_activity where application_name = 'pgbench'"
-            return try await target.cluster.psql(sql) == "16" ? true : nil
+            return try await target.cluster.psql(sql) == "16"
         }
     }
 

@@ -35,7 +35,7 @@ extension SystemTests {
             let readers = (0..<10).map { _ in Connection(node.address) }
             for reader in readers { try await reader.begin(request) }
             try await eventually("ten readers") {
-                try await node.metric("parley_changes_readers") == 10 ? true : nil
+                try await node.metric("parley_changes_readers") == 10
             }
             /// The reads of the feed during a number of the tail's checks, of which it makes two a second.
             func readCount(duringChecks checkCount: Int) async throws -> Int {
@@ -80,12 +80,12 @@ extension SystemTests {
                 let answer = try await sender.say("\(number)", in: room, token: tokens[0])
                 try #require(answer.status == 201, "\(answer)")
                 try await eventually("message \(number) everywhere") {
-                    members.counts.messages == number * tokens.count ? true : nil
+                    members.counts.messages == number * tokens.count
                 }
                 try await members.waitUntilWaiting(within: .seconds(5))
             }
             try await eventually("polls to time out") {
-                others.counts.answers >= before.1.answers + 10 ? true : nil
+                others.counts.answers >= before.1.answers + 10
             }
             try await eventually("delivered marks") { try await database.counts()["receipt_deliver"] != nil }
             let seconds = Int(started.duration(to: .now).seconds.rounded(.up))
@@ -152,7 +152,7 @@ extension SystemTests {
                 let answer = try await sender.say("\(number)", in: room, token: tokens[0])
                 try #require(answer.status == 201, "\(answer)")
                 try await eventually("message \(number) everywhere") {
-                    swarm.counts.messages == number * tokens.count ? true : nil
+                    swarm.counts.messages == number * tokens.count
                 }
                 try await swarm.waitUntilWaiting(within: .seconds(5))
             }
@@ -164,7 +164,7 @@ extension SystemTests {
             // All but the sender get delivered marks, in batches of a hundred, without notifications.
             try await eventually("delivered marks", within: .seconds(30), every: .milliseconds(200)) {
                 let marked = "select count(*) from members where delivered_seq = \(messageCount)"
-                return try await database.sql(marked) == "1999" ? true : nil
+                return try await database.sql(marked) == "1999"
             }
             let marks = try await database.counts()["receipt_deliver"]?.calls ?? 0
             #expect((20...120).contains(marks), "\(marks)")

@@ -25,10 +25,10 @@ struct PollSwarms {
         try await nodes.a.waitForPolls(50)
 
         _ = try await nodes.b.client.sent("one", in: thread, as: ann)
-        try await eventually("the first message everywhere") { swarm.counts.messages == 100 ? true : nil }
+        try await eventually("the first message everywhere") { swarm.counts.messages == 100 }
         try await nodes.a.kill()
         _ = try await nodes.b.client.sent("two", in: thread, as: ben)
-        try await eventually("the second message everywhere") { swarm.counts.messages == 200 ? true : nil }
+        try await eventually("the second message everywhere") { swarm.counts.messages == 200 }
         try await swarm.waitUntilWaiting(within: .seconds(10))
         #expect(swarm.counts.failures >= 50)
         #expect(swarm.counts.reconnects >= 50)
@@ -49,7 +49,7 @@ struct PollSwarms {
         let swarm = try PollSwarm(
             urls: [node.address.description], members: [PollSwarm.Member(token: "parley_nobody")])
         let running = Task { try await swarm.run() }
-        try await eventually("two refusals") { swarm.counts.refused[401, default: 0] >= 2 ? true : nil }
+        try await eventually("two refusals") { swarm.counts.refused[401, default: 0] >= 2 }
         #expect(swarm.counts.waiting == 0)
         running.cancel()
         await #expect(throws: CancellationError.self) { try await running.value }

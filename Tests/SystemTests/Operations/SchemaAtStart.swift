@@ -44,30 +44,5 @@ extension SystemTests {
             let node = try await Node.start(database: database, settings: ["PARLEY_MIGRATE": "off"])
             try await node.stop()
         }
-
-        @Test("is refused when it is old and migration is off")
-        func oldSchema() async throws {
-            let migrated = try await Parley.run(["migrate"], settings: ["PARLEY_DATABASE_URL": database])
-            #expect(migrated.exit == .status(0), "\(migrated.errors)")
-            try await cluster.psql("update schema_functions set checksum = 'of an older release'", database: database)
-            try await serveWithoutMigrating().expectRefusal(mentioning: ["migrate"])
-            // The next start with migration on upgrades the schema.
-            try await Node.start(database: database).stop()
-            try await Node.start(database: database, settings: ["PARLEY_MIGRATE": "off"]).stop()
-        }
-
-        @Test("is refused after a breaking change by a newer release")
-        func newerSchema() async throws {
-            try await Node.start(database: database).stop()
-            let row =
-                "insert into schema_migrations (version, name, checksum, breaking) values (9000, '9000_newer.sql', 'x', %)"
-            try await cluster.psql(row.replacing("%", with: "false"), database: database)
-            try await Node.start(database: database).stop()
-            try await cluster.psql("delete from schema_migrations where version = 9000", database: database)
-            try await cluster.psql(row.replacing("%", with: "true"), database: database)
-            let settings = ["PARLEY_DATABASE_URL": database, "PARLEY_HTTP_PORT": "0"]
-            try await Parley.run(["serve"], settings: settings).expectRefusal(mentioning: ["9000_newer", "newer"])
-            try await serveWithoutMigrating().expectRefusal(mentioning: ["9000_newer", "newer"])
-        }
     }
 }

@@ -42,7 +42,7 @@ extension SystemTests {
                 try await nodes.a.waitForPolls(guests.count)
                 nodes.a.program.send(SIGTERM)
                 try await eventually("a failing readiness check") {
-                    try await health.get("/health/ready").status == 503 ? true : nil
+                    try await health.get("/health/ready").status == 503
                 }
                 // Sends in the meantime are answered, with `Connection: close`.
                 let sent = try await sender.say("meanwhile", in: diary, as: ann)
@@ -67,22 +67,6 @@ extension SystemTests {
                 let events = try await nodes.b.client.sync(guest.person, from: guest.answer.json["cursor"].string ?? "")
                 #expect(events.json["events"].items.map { $0["data"]["id"].string } == [id])
             }
-            try await nodes.b.stop()
-        }
-
-        @Test("under traffic loses and duplicates nothing, and ends within 10 s")
-        func underTraffic() async throws {
-            let nodes = try await TestNodes.own(
-                on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "1"])
-            let outcome = try await Traffic.run(through: [nodes.a, nodes.b]) { traffic in
-                try await traffic.flow(200)
-                let (exit, took) = try await nodes.a.stop()
-                #expect(exit == .status(0), "\(nodes.a.program.errors)")
-                #expect(took < .seconds(10))
-                try await traffic.flow(200)
-            }
-            try await outcome.checkDelivery(on: nodes.b)
-            #expect(outcome.statuses.keys.allSatisfy { [0, 200, 201, 503].contains($0) }, "\(outcome.statuses)")
             try await nodes.b.stop()
         }
 

@@ -42,19 +42,6 @@ extension SystemTests {
             ])
         }
 
-        @Test("reports a server whose name is unknown")
-        func unknownHost() async throws {
-            let resolver = ["RES_OPTIONS": "attempts:1 timeout:1"]
-            let outcome = try await serve("postgresql://parley@no-such-host.invalid/parley", settings: resolver)
-            outcome.expectRefusal(mentioning: ["no-such-host.invalid"])
-        }
-
-        @Test("reports a database that does not exist")
-        func noDatabase() async throws {
-            let conninfo = try await TestCluster.shared().conninfo(database: "nowhere")
-            try await serve(conninfo).expectRefusal(mentioning: ["nowhere", "does not exist"])
-        }
-
         @Test("reports a wrong password without printing it")
         func wrongPassword() async throws {
             let directory = try TemporaryDirectory()
@@ -80,17 +67,6 @@ extension SystemTests {
             try await serve(nodes.database, settings: ["PARLEY_HTTP_PORT": port]).expectRefusal(mentioning: [port])
         }
 
-        @Test("reports a data directory that is not writable")
-        func unwritableDirectory() async throws {
-            try await serve(nil, settings: ["PARLEY_DATA_DIR": "/proc/parley"]).expectRefusal(mentioning: [
-                "/proc/parley"
-            ])
-            let directory = try TemporaryDirectory()
-            let file = directory.path + "/file"
-            try Data("not a directory".utf8).write(to: URL(filePath: file))
-            try await serve(nil, settings: ["PARLEY_DATA_DIR": file]).expectRefusal(mentioning: [file])
-        }
-
         @Test("reports all configuration mistakes at once")
         func badConfiguration() async throws {
             let settings = [
@@ -103,22 +79,6 @@ extension SystemTests {
                 #expect(outcome.errors.contains(word), "\(outcome.errors)")
             }
             #expect(!outcome.errors.contains("hunter2"))
-        }
-
-        @Test("reports an unknown flag or command")
-        func unknownFlag() async throws {
-            let flag = try await Parley.run(["serve", "--prot", "1"])
-            flag.expectRefusal(mentioning: ["--prot"])
-            let command = try await Parley.run(["server"])
-            command.expectRefusal(mentioning: ["server"])
-        }
-
-        @Test("is none with --help", arguments: [["--help"], ["serve", "--help"], ["migrate", "--help"]])
-        func help(arguments: [String]) async throws {
-            let outcome = try await Parley.run(arguments)
-            #expect(outcome.exit == .status(0))
-            #expect(outcome.output.contains("parley"))
-            #expect(outcome.errors.isEmpty)
         }
     }
 }

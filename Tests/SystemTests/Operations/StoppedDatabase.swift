@@ -7,25 +7,6 @@ import Testing
 extension SystemTests {
     @Suite("When PostgreSQL stops and restarts", .timeLimit(.minutes(5)))
     struct StoppedDatabase {
-        @Test("sends are answered 201 or 503, and no message is lost or duplicated")
-        func underTraffic() async throws {
-            let cluster = try await StoppableCluster.running()
-            let nodes = try await TestNodes.own(on: cluster)
-            let outcome = try await Traffic.run(through: [nodes.a, nodes.b]) { traffic in
-                for _ in 1...2 {
-                    try await traffic.flow(200)
-                    await cluster.stop(.immediate)
-                    for node in [nodes.a, nodes.b] { try await node.waitUntil(ready: false) }
-                    try await cluster.start()
-                    for node in [nodes.a, nodes.b] { try await node.waitUntil(ready: true) }
-                }
-                try await traffic.flow(200)
-            }
-            #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
-            try await outcome.checkDelivery(on: nodes.a)
-            try await nodes.stop()
-        }
-
         @Test("a waiting poll misses nothing")
         func waitingPoll() async throws {
             let cluster = try await StoppableCluster.running()

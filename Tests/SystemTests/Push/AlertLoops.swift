@@ -18,21 +18,7 @@ extension SystemTests {
                 ann = try await caller.register("Ann")
                 let ben = try await caller.register("Ben")
                 thread = try await caller.thread("direct", by: ann, with: [ben])
-                let (android, subscription) = (unique("fcm"), try await sinks.subscribe())
-                let others: [JSON] = [
-                    ["platform": "fcm", "token": .string(android)],
-                    [
-                        "platform": "webpush", "endpoint": .string(subscription.endpoint),
-                        "keys": ["p256dh": .string(subscription.p256dh), "auth": .string(subscription.auth)],
-                    ],
-                ]
-                let phone = try await Phone.apns(ben, at: caller)
-                for body in others {
-                    let device = try await caller.logIn(again: ben)
-                    let answer = try await caller.put("/v1/sessions/current/push", body, as: device)
-                    #expect((200...204).contains(answer.status), "\(answer)")
-                }
-                devices = [(.apns, phone.token), (.fcm, android), (.webpush, subscription.token)]
+                devices = try await Phone.each(of: ben, with: sinks, at: caller)
             }
 
             /// Returns the messages that a service delivered to Ben's device, once there are `count`.
@@ -59,7 +45,6 @@ extension SystemTests {
             #expect(try await talk.told(by: .webpush, count: 1) == [first])
             try await eventually("a failed attempt") {
                 try await Psql.run("select count(*) from push_jobs where attempt > 0", conninfo: database) == "1"
-                    ? true : nil
             }
             try await sinks.open(.apns)
             #expect(try await talk.told(by: .apns, count: 1) == [first])
@@ -72,7 +57,7 @@ extension SystemTests {
                 #expect(try await talk.told(by: .fcm, count: sent.count) == sent)
                 #expect(try await talk.told(by: .webpush, count: sent.count) == sent)
             }
-            try await eventually("the alarm") { try await node.metric("parley_push_halted") == 1 ? true : nil }
+            try await eventually("the alarm") { try await node.metric("parley_push_halted") == 1 }
             #expect(try sinks.refusals(of: .apns) == ["InvalidProviderToken"])
             try await node.stop()
 
@@ -82,7 +67,7 @@ extension SystemTests {
             #expect(try await talk.told(by: .apns, count: 3) == sent)
             #expect(try await next.metric("parley_push_halted") == 0)
             try await eventually("all alerts to be sent") {
-                try await Psql.run("select count(*) from push_jobs", conninfo: database) == "0" ? true : nil
+                try await Psql.run("select count(*) from push_jobs", conninfo: database) == "0"
             }
             for (service, _) in talk.devices { #expect(try sinks.accepted(service).count == 3, "\(service)") }
             try await next.stop()
@@ -98,7 +83,7 @@ extension SystemTests {
             try await sinks.behave(.hang, of: .apns)
             let message = try await connection.sent("one", in: talk.thread, as: talk.ann)
             try await eventually("a request without an answer") {
-                try sinks.requestCount(of: .apns) == 1 ? true : nil
+                try sinks.requestCount(of: .apns) == 1
             }
             let next = try await Node.start(database: database, settings: PushNodes.settings(sinks))
             #expect(try await node.stop().exit == .status(0))

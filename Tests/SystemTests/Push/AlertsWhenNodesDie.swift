@@ -31,7 +31,7 @@ extension SystemTests {
             let alerts = try await place.sinks.accepted(.apns, token: phone.token, count: 2)
             #expect(Set(alerts.map(\.id)).count == 1 && Set(alerts.map(\.messageID)).count == 1)
             try await eventually("nothing to send") {
-                try await place.sql("select count(*) from push_jobs") == "0" ? true : nil
+                try await place.sql("select count(*) from push_jobs") == "0"
             }
             #expect(try place.sinks.accepted(.apns, token: phone.token).count == 2)
             try await place.nodes.b.stop()
@@ -60,7 +60,7 @@ extension SystemTests {
             }
             let all = try await sinks.accepted(.apns, count: messages.count * phones.count)
             try await eventually("nothing to send") {
-                try await Psql.run("select count(*) from push_jobs", conninfo: database) == "0" ? true : nil
+                try await Psql.run("select count(*) from push_jobs", conninfo: database) == "0"
             }
             let alerts = try sinks.accepted(.apns)
             for phone in phones {

@@ -33,11 +33,50 @@ struct Phone: Sendable {
         _ person: Person, at caller: some Caller, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Phone {
         let token = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
-        let answer = try await caller.put(
-            "/v1/sessions/current/push",
-            ["platform": "apns", "token": .string(token), "environment": "production"], as: person)
+        let target: JSON = ["platform": "apns", "token": .string(token), "environment": "production"]
+        return try await register(target, token, person, at: caller, sourceLocation)
+    }
+
+    /// Registers a device with FCM.
+    static func fcm(
+        _ person: Person, at caller: some Caller, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Phone {
+        let token = unique("fcm")
+        return try await register(
+            ["platform": "fcm", "token": .string(token)], token, person, at: caller, sourceLocation)
+    }
+
+    /// Registers a phone, a tablet and a browser, one at each push service.
+    static func each(
+        of person: Person, with sinks: PushSinks, at caller: some Caller,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> [(service: PushSinks.Service, token: String)] {
+        let phone = try await apns(person, at: caller, sourceLocation: sourceLocation)
+        let android = try await fcm(
+            try await caller.logIn(again: person), at: caller, sourceLocation: sourceLocation)
+        let subscription = try await sinks.subscribe()
+        let browser = try await register(
+            subscription.target(), subscription.token, try await caller.logIn(again: person), at: caller,
+            sourceLocation)
+        return [(.apns, phone.token), (.fcm, android.token), (.webpush, browser.token)]
+    }
+
+    private static func register(
+        _ target: JSON, _ token: String, _ person: Person, at caller: some Caller, _ sourceLocation: SourceLocation
+    ) async throws -> Phone {
+        let answer = try await caller.put("/v1/sessions/current/push", target, as: person)
         try #require((200...204).contains(answer.status), "\(answer)", sourceLocation: sourceLocation)
         return Phone(person: person, token: token)
+    }
+}
+
+extension PushSinks.Subscription {
+    /// The body with which a browser registers it, or one that names another endpoint.
+    func target(endpoint other: String? = nil) -> JSON {
+        [
+            "platform": "webpush", "endpoint": .string(other ?? endpoint),
+            "keys": ["p256dh": .string(p256dh), "auth": .string(auth)],
+        ]
     }
 }
 

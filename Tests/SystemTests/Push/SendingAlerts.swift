@@ -21,18 +21,15 @@ extension SystemTests {
         }
 
         /// Ann, and Ben with a phone, in a direct thread.
-        private func pair(at other: Connection? = nil) async throws -> (ann: Person, ben: Phone, thread: String) {
-            let caller = other ?? a
-            let ann = try await caller.register("Ann")
-            let ben = try await caller.register("Ben")
-            let thread = try await caller.thread("direct", by: ann, with: [ben])
-            return (ann, try await Phone.apns(ben, at: other ?? b), thread)
+        private func pair() async throws -> (ann: Person, ben: Phone, thread: String) {
+            let (ann, ben) = (try await a.register("Ann"), try await a.register("Ben"))
+            return (ann, try await Phone.apns(ben, at: b), try await a.thread("direct", by: ann, with: [ben]))
         }
 
         /// Outcomes are recorded a moment after sending.
         private func noneLeft(in thread: String) async throws {
             try await eventually("nothing to send") {
-                try await place.sql("select count(*) from push_jobs where thread_id = '\(thread)'") == "0" ? true : nil
+                try await place.sql("select count(*) from push_jobs where thread_id = '\(thread)'") == "0"
             }
         }
 
@@ -51,70 +48,6 @@ extension SystemTests {
             try await noneLeft(in: thread)
         }
 
-        @Test("go to Android and to browsers too")
-        func platforms() async throws {
-            let (ann, ben, thread) = try await pair()
-            let android = try await a.logIn(again: ben.person)
-            let token = unique("fcm")
-            let body: JSON = ["platform": "fcm", "token": .string(token)]
-            #expect(try await a.put("/v1/sessions/current/push", body, as: android).status < 300)
-            let browser = try await b.logIn(again: ben.person)
-            let subscription = try await sinks.subscribe()
-            let registered = try await b.put(
-                "/v1/sessions/current/push",
-                [
-                    "platform": "webpush", "endpoint": .string(subscription.endpoint),
-                    "keys": ["p256dh": .string(subscription.p256dh), "auth": .string(subscription.auth)],
-                ], as: browser)
-            #expect(registered.status < 300, "\(registered)")
-            let message = try await a.sent("for all of them", in: thread, as: ann)
-            for (service, name) in [(PushSinks.Service.apns, ben.token), (.fcm, token), (.webpush, subscription.token)]
-            {
-                let alerts = try await sinks.accepted(service, token: name, count: 1)
-                #expect(alerts[0].payload.contains(message) && alerts[0].payload.contains("for all of them"))
-            }
-        }
-
-        @Test("skip a device that polls, and start with what it lacks once it stops polling")
-        func polling() async throws {
-            // A busy machine may pause for more than 200 ms between two polls.
-            let place = try await PushNodes.make(waitMs: 5_000)
-            let (a, b, sinks) = (Connection(place.nodes.a.address), Connection(place.nodes.b.address), place.sinks)
-            let (ann, ben, thread) = try await pair(at: a)
-            let desk = try await Phone.apns(try await a.logIn(again: ben.person), at: a)
-            let start = try await b.cursor(of: desk.person)
-            async let poll = b.sync(desk.person, from: start, wait: 25)
-            try await place.nodes.b.waitForPolls()
-            let first = try await a.sent("one", in: thread, as: ann)
-            let answer = try await poll
-            #expect(answer.told.first?["data"]["id"].string == first)
-            let cursor = try #require(answer.json["cursor"].string)
-            // The next poll acknowledges the event.
-            _ = try await b.sync(desk.person, from: cursor, wait: 1)
-            #expect(try await sinks.accepted(.apns, token: ben.token, count: 1).map(\.messageID) == [first])
-            let second = try await a.sent("two", in: thread, as: ann)
-            let alerts = try await sinks.accepted(.apns, token: desk.token, count: 1)
-            #expect(alerts.map(\.messageID) == [second])
-            try await sinks.accepted(.apns, token: ben.token, count: 2)
-            try await place.nodes.stop()
-        }
-
-        @Test("skip muted threads")
-        func muted() async throws {
-            let (ann, ben, _) = try await pair()
-            let cleo = try await Phone.apns(try await a.register("Cleo"), at: a)
-            let thread = try await a.thread("group", by: ann, with: [ben.person, cleo.person])
-            let settings = "/v1/threads/\(thread)/settings"
-            let mute = try await b.call("PATCH", settings, ["muted_until": "2100-01-01T00:00:00Z"], as: ben.person)
-            #expect(mute.status == 200, "\(mute)")
-            let first = try await a.sent("one", in: thread, as: ann)
-            try await sinks.accepted(.apns, token: cleo.token, count: 1)
-            #expect(try await b.call("PATCH", settings, ["muted_until": nil], as: ben.person).status == 200)
-            let second = try await a.sent("two", in: thread, as: ann)
-            let alerts = try await sinks.accepted(.apns, token: ben.token, count: 1)
-            #expect(alerts.map(\.messageID) == [second], "not \(first)")
-        }
-
         @Test("read on one device are removed from the others, silently and with the right count")
         func readElsewhere() async throws {
             let (ann, ben, thread) = try await pair()
@@ -126,23 +59,6 @@ extension SystemTests {
             let alerts = try await sinks.accepted(.apns, token: ben.token, count: 2)
             #expect(alerts[1].isSilent && alerts[1].badge == 0 && alerts[1].collapse == thread)
             #expect(alerts[1].json["thread_id"].string == thread && alerts[1].json["read_up_to"].int == 1)
-        }
-
-        @Test("delayed for a while show the state at the time of sending")
-        func readMeanwhile() async throws {
-            let (ann, ben, thread) = try await pair()
-            let tablet = try await a.logIn(again: ben.person)
-            try await sinks.behave(
-                .answer(503, reason: "Shutdown", headers: ["retry-after": "5"]), of: .apns, for: ben.token)
-            _ = try await a.sent("one", in: thread, as: ann)
-            try await eventually("a refusal") {
-                try sinks.refusals(of: .apns, token: ben.token) == ["Shutdown"] ? true : nil
-            }
-            #expect(try await b.put("/v1/threads/\(thread)/receipts", ["read": 1], as: tablet).status == 204)
-            let alerts = try await sinks.accepted(.apns, token: ben.token, count: 1)
-            #expect(alerts[0].isSilent && alerts[0].badge == 0)
-            let again = try await a.sent("two", in: thread, as: ann)
-            #expect(try await sinks.accepted(.apns, token: ben.token, count: 2).last?.messageID == again)
         }
 
         @Test("are accepted exactly once, whatever a service does to the first attempt")
@@ -169,42 +85,95 @@ extension SystemTests {
             }
         }
 
-        @Test("whose answer was lost are sent again under the same id")
-        func lostAnswer() async throws {
-            let (ann, ben, thread) = try await pair()
-            try await sinks.behave(.lost, of: .apns, for: ben.token)
-            _ = try await a.sent("one", in: thread, as: ann)
-            let alerts = try await sinks.accepted(.apns, token: ben.token, count: 2)
-            #expect(Set(alerts.map(\.id)).count == 1 && Set(alerts.map(\.collapse)).count == 1)
-        }
-
-        @Test("stop going to a token that has become invalid")
-        func deadTokens() async throws {
-            let (ann, ben, thread) = try await pair()
-            try await sinks.behave(.answer(410, reason: "Unregistered"), of: .apns, for: ben.token)
-            _ = try await a.sent("one", in: thread, as: ann)
-            try await eventually("the token to be deleted") {
-                try await place.sql("select count(*) from push_targets where token = '\(ben.token)'") == "0"
-                    ? true : nil
-            }
-            #expect(try sinks.requestCount(of: .apns, token: ben.token) == 1)
-            #expect(
-                try await place.sql("select count(*) from push_jobs where session_id = '\(ben.person.session)'") == "0")
-        }
-
         @Test("resume after the provider token is renewed")
         func renewal() async throws {
             let (ann, ben, thread) = try await pair()
-            let android = try await a.logIn(again: ben.person)
-            let token = unique("fcm")
-            let body: JSON = ["platform": "fcm", "token": .string(token)]
-            #expect(try await a.put("/v1/sessions/current/push", body, as: android).status < 300)
+            let token = try await Phone.fcm(try await a.logIn(again: ben.person), at: a).token
             _ = try await a.sent("one", in: thread, as: ann)
             try await sinks.accepted(.fcm, token: token, count: 1)
             try await sinks.expireAccessTokens()
             _ = try await a.sent("two", in: thread, as: ann)
             let alerts = try await sinks.accepted(.fcm, token: token, count: 2)
             #expect(alerts.count == 2 && alerts[0].signer != alerts[1].signer)
+        }
+
+        @Test("follow the account's preference, for every service")
+        func privacy() async throws {
+            let ann = try await a.register("Annika")
+            let preferences = ["full", "sender_only", "none"]
+            var readers: [Person] = []
+            var tokens: [[(service: PushSinks.Service, token: String)]] = []
+            for preference in preferences {
+                let reader = try await a.register("Ben")
+                let set = try await b.call(
+                    "PATCH", "/v1/users/me", ["preferences": ["push": .string(preference)]], as: reader)
+                #expect(set.status == 200, "\(set)")
+                tokens.append(try await Phone.each(of: reader, with: sinks, at: b))
+                readers.append(reader)
+            }
+            let thread = try await a.thread("group", by: ann, with: readers)
+            let title = try #require(try await a.get("/v1/threads/\(thread)", as: ann).json["title"].string)
+            // Longer than the text of any alert.
+            let text = "the secret plan " + String(repeating: "👩‍👩‍👧‍👦\"", count: 400)
+            let message = try await a.sent(text, in: thread, as: ann)
+            let encrypted = try await a.post(
+                "/v1/threads/\(thread)/messages", ["type": "encrypted", "payload": ["ciphertext": "c2VjcmV0IHBsYW4="]],
+                as: ann)
+            #expect(encrypted.status == 201, "\(encrypted)")
+            for (preference, devices) in zip(preferences, tokens) {
+                for (service, token) in devices {
+                    let alerts = try await sinks.accepted(service, token: token, count: 2)
+                    #expect(alerts.count == 2)
+                    #expect(alerts[0].payload.contains(message))
+                    #expect(alerts[0].payload.contains("the secret plan") == (preference == "full"), "\(alerts[0])")
+                    #expect(alerts.allSatisfy { !$0.payload.contains("c2VjcmV0") })
+                    for name in ["Annika", title] {
+                        #expect(alerts.allSatisfy { $0.payload.contains(name) == (preference != "none") }, "\(alerts)")
+                    }
+                }
+            }
+        }
+
+        @Test("cannot be sent into a private network by registering an address there")
+        func privateAddresses() async throws {
+            let sinks = try await PushSinks.start()
+            let settings = PushNodes.settings(sinks).merging(["PARLEY_PUSH_ALLOW_PRIVATE": "false"]) { $1 }
+            let database = try await MigratedDatabase.create()
+            let node = try await Node.start(database: database, settings: settings)
+            let connection = Connection(node.address)
+            let (ann, ben) = (try await connection.register("Ann"), try await connection.register("Ben"))
+            let port = try #require(sinks.ports[.webpush])
+            let subscription = try await sinks.subscribe()
+            let path = "/push/\(subscription.token)"
+            func register(_ endpoint: String) async throws -> Answer {
+                try await connection.put(
+                    "/v1/sessions/current/push", subscription.target(endpoint: endpoint),
+                    as: try await connection.logIn(again: ben))
+            }
+            #expect(try await register("http://push.example\(path)").status == 422)
+            // Each registration is a device, so each gets an alert. A name may lead anywhere by the time an alert is sent:
+            // each target here leads to a private address only after it was registered.
+            let hosts = ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433"]
+            for (index, host) in hosts.enumerated() {
+                #expect(try await register("https://\(host):\(port)\(path)").status == 422)
+                #expect(try await register("https://push\(index).example:\(port)\(path)").status == 200)
+                try await Psql.run(
+                    "update push_targets set token = replace(token, 'push\(index).example', '\(host)')",
+                    conninfo: database)
+            }
+            let registeredCount = hosts.count
+            let thread = try await connection.thread("direct", by: ann, with: [ben])
+            _ = try await connection.sent("hi", in: thread, as: ann)
+            try await eventually("all to be dropped") {
+                // No other alert was due yet.
+                try await node.metric("parley_push_alerts_total") == Double(registeredCount)
+            }
+            // Addresses that the operator configures may be private.
+            let phone = try await Phone.apns(try await connection.logIn(again: ben), at: connection)
+            _ = try await connection.sent("hi again", in: thread, as: ann)
+            try await sinks.accepted(.apns, token: phone.token, count: 1)
+            #expect(try sinks.connectionCount(of: .webpush) == 0)
+            try await node.stop()
         }
     }
 }

@@ -6,6 +6,11 @@ import Foundation
 package struct TestPictures: Sendable {
     package let directory: TemporaryDirectory
 
+    private static let made = Result { try TestPictures() }
+
+    /// The pictures of the usual size, made once.
+    package static func shared() throws -> TestPictures { try made.get() }
+
     /// All texts of the metadata contain this word. Colour profiles do not.
     package static let secret = Array("SECRET".utf8)
 
@@ -13,9 +18,11 @@ package struct TestPictures: Sendable {
     /// bytes after the end. The usual size is in landscape format; fuzzing wants small files. Takes 2 s.
     package init(width: Int = 150, height: Int = 100) throws {
         directory = try TemporaryDirectory()
-        _ = try Self.run(
-            "/usr/bin/python3",
-            [Repository.file("Tests/TestSupport/Pictures/make.py").path, directory.path, "\(width)", "\(height)"])
+        try Tool.run(
+            [
+                "/usr/bin/python3", Repository.file("Tests/TestSupport/Pictures/make.py").path, directory.path,
+                "\(width)", "\(height)",
+            ])
     }
 
     /// An empty directory.
@@ -42,37 +49,17 @@ package struct TestPictures: Sendable {
     /// Returns a line for each difference in pixels, display, colour profile or animation, as Pillow decodes them.
     package func differences(from other: TestPictures) throws -> [String] {
         let script = Repository.file("Tests/TestSupport/Pictures/compare.py").path
-        let output = try Self.run("/usr/bin/python3", [script, directory.path, other.directory.path])
+        let output = try Tool.run(["/usr/bin/python3", script, directory.path, other.directory.path])
         return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
     /// Returns all that exiftool finds in the pictures: "name: group:tag".
     package func tags() throws -> [String] {
-        let output = try Self.run("/usr/bin/exiftool", ["-a", "-u", "-ee", "-G1", "-j", directory.path])
+        let output = try Tool.run(["exiftool", "-a", "-u", "-ee", "-G1", "-j", directory.path])
         let files = try JSONSerialization.jsonObject(with: output) as? [[String: Any]] ?? []
         return files.flatMap { file in
             let name = (file["SourceFile"] as? String ?? "").split(separator: "/").last ?? ""
             return file.keys.map { "\(name): \($0)" }
         }.sorted()
-    }
-
-    /// Returns what a program prints. It must succeed.
-    private static func run(_ program: String, _ arguments: [String]) throws -> Data {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.standardOutput = output
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Failure(description: "\(program) fails: are python3-pil and exiftool installed (.ci/deps test)?")
-        }
-        return data
-    }
-
-    private struct Failure: Error, CustomStringConvertible {
-        let description: String
     }
 }

@@ -1,6 +1,29 @@
 // A database with the service's schema, a new one for each test that asks.
+import Logging
 import Postgres
 import Store
+
+extension PostgresSettings {
+    /// How tests reach a database.
+    package init(test conninfo: String) { self.init(conninfo: conninfo, applicationName: "parley-test") }
+}
+
+extension PostgresClient {
+    package convenience init(test conninfo: String, logger: Logger = .quiet) {
+        self.init(PostgresSettings(test: conninfo), logger: logger)
+    }
+}
+
+extension Store.Appended {
+    /// `created`, `exists`, or the code of the refusal.
+    package var word: String {
+        switch self {
+        case .created: "created"
+        case .exists: "exists"
+        case .refused(let problem): problem.code.rawValue
+        }
+    }
+}
 
 package enum MigratedDatabase {
     /// Migrated once, then copied.
@@ -23,7 +46,7 @@ package enum MigratedDatabase {
         on cluster: TestCluster, partitionCount: Int = 0, eventsEach: Int = 10
     ) async throws -> String {
         let conninfo = try await cluster.createDatabase()
-        let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
+        let settings = PostgresSettings(test: conninfo)
         try await Schema.migrator.migrate(settings)
         if partitionCount > 0 {
             let partitions = (0..<partitionCount).map { number in

@@ -23,6 +23,26 @@ package enum Psql {
         return output.trimmingCharacters(in: .newlines)
     }
 
+    /// Runs SQL in a database, or in a new one with the service's schema. Returns the lines of the output.
+    package static func lines(
+        _ sql: String, in database: String? = nil, keepingEmpty: Bool = false
+    ) async throws -> [String] {
+        let conninfo = if let database { database } else { try await MigratedDatabase.create() }
+        return try await run(sql, conninfo: conninfo)
+            .split(separator: "\n", omittingEmptySubsequences: !keepingEmpty).map { String($0) }
+    }
+
+    /// SQL that makes users with the ids p(1), p(2), …, and the function p.
+    package static func users(_ count: Int) -> String {
+        """
+        create function p(n int) returns uuid language sql immutable as $$
+            select ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid $$;
+        insert into users (id, username, username_key, name, created_at)
+        select p(n), 'u' || n, 'u' || n, 'User ' || n, now() from generate_series(1, \(count)) n;
+
+        """
+    }
+
     /// SQL that has the planner decide as in the service's sessions.
     package static let plannerSettings = SessionSettings.planner.map { "set \($0) = off;" }.joined(separator: " ")
 

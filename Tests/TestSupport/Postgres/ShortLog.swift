@@ -1,6 +1,5 @@
 // A database whose log is kept for seconds, with short partitions, while its nodes assume days.
 
-import Logging
 import Postgres
 import Store
 
@@ -31,9 +30,8 @@ package struct ShortLog: Sendable {
 
     /// Runs the maintenance that a node runs at start and every ten minutes. Returns how many partitions were dropped.
     package func trim() async throws -> Int {
-        let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
-        let logger = Logger(label: "trimmer") { _ in SwiftLogNoOpLogHandler() }
-        return try await LogTrimmer(settings, days: 14, logger: logger).trim()
+        let settings = PostgresSettings(test: conninfo)
+        return try await LogTrimmer(settings, days: 14, logger: .quiet).trim()
     }
 
     package func sql(_ sql: String) async throws -> String { try await Psql.run(sql, conninfo: conninfo) }

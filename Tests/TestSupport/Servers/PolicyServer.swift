@@ -4,39 +4,27 @@ import Foundation
 /// Decides by the first word of a message's text: `deny`, `rewrite`, `review`, `slow`, `500`, `429`, `drop`, `garbage`
 /// and others; it allows all else. The process ends with this value, or by `stop`.
 package final class PolicyServer: Sendable {
-    package let port: Int
-    private let directory: TemporaryDirectory
-    private let process: Process
-    /// The process ends when this is closed. It may have inherited a mask that blocks signals.
-    private let input: Pipe
+    private struct Line: ScriptLine {
+        let event: String
+        let number: Int?
+    }
 
-    private static let script = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "policy_server.py").path
+    package let port: Int
+    private let script: ScriptProcess<Line>
+    private var directory: TemporaryDirectory { script.directory }
 
     package var url: String { "http://127.0.0.1:\(port)/policy?key=secret" }
 
-    private init(port: Int, directory: TemporaryDirectory, process: Process, input: Pipe) {
-        self.port = port
-        self.directory = directory
-        self.process = process
-        self.input = input
+    private init() throws {
+        let directory = try TemporaryDirectory()
+        port = try Sockets.freePort()
+        script = try ScriptProcess("policy_server.py", ["\(port)", directory.path], in: directory)
     }
 
     package static func start() async throws -> PolicyServer {
-        let directory = try TemporaryDirectory()
-        let port = try Sockets.freePort()
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/python3")
-        process.arguments = ["-B", script, "\(port)", directory.path]
-        let input = Pipe()
-        process.standardInput = input
-        try process.run()
-        let isReady = try await eventually("the policy server is ready, or ends") {
-            if FileManager.default.fileExists(atPath: directory.path + "/ready") { return true }
-            return process.isRunning ? nil : false
-        }
-        guard isReady else { throw CocoaError(.executableLoad) }
-        return PolicyServer(port: port, directory: directory, process: process, input: input)
+        let policy = try PolicyServer()
+        try await policy.script.wait(for: "the start of the policy") { $0.first }
+        return policy
     }
 
     /// From now on every question gets the answer of this word, or this JSON; nil: by the text again.
@@ -52,8 +40,5 @@ package final class PolicyServer: Sendable {
     }
 
     /// Ends the process: nothing listens on the port any more.
-    package func stop() async throws {
-        try input.fileHandleForWriting.close()
-        try await eventually("the end of the policy server") { !process.isRunning }
-    }
+    package func stop() async throws { try await script.stop() }
 }

@@ -5,10 +5,6 @@ import Synchronization
 
 /// The processes end with this value, or with the test process. Only nodes with the right CA file trust their certificate.
 package final class PushSinks: Sendable {
-    package struct Failure: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     package enum Service: String, Codable, Sendable, CaseIterable { case apns, fcm, oauth, webpush }
 
     /// An alert that a device would have received.
@@ -112,7 +108,7 @@ package final class PushSinks: Sendable {
         package var token: String { endpoint.split(separator: "/").last.map(String.init) ?? "" }
     }
 
-    private struct Command: Encodable {
+    private struct Command: ScriptCommand {
         var `do`: String
         var number = 0
         var service: Service?
@@ -123,79 +119,53 @@ package final class PushSinks: Sendable {
         var behaviour: Behaviour?
     }
 
-    struct Line: Decodable {
+    private struct Line: ScriptLine {
         let event: String
         let service: Service?
         let number: Int?
         let token: String?
-        let connection: Int?
         let reason: String?
+        let alert: Alert?
+        let subscription: Subscription?
     }
 
     package let ports: [Service: Int]
-    private let directory: TemporaryDirectory
-    private let process: Process
-    private let input: Pipe
-    private let record: SinkRecord
-    private let commandCount = Atomic(0)
+    private let script: ScriptProcess<Line>
 
     package static let topic = "org.example.parley"
     /// For PARLEY_CA_FILE.
-    package var certificate: String { directory.path + "/certificate.pem" }
+    package var certificate: String { script.directory.path + "/certificate.pem" }
 
     /// The settings of a node that sends to these services.
     package var settings: [String: String] {
         [
             "PARLEY_CA_FILE": certificate, "PARLEY_PUSH_ALLOW_PRIVATE": "true",
-            "PARLEY_APNS_KEY_FILE": directory.path + "/apns.p8", "PARLEY_APNS_KEY_ID": "ABCDE12345",
+            "PARLEY_APNS_KEY_FILE": script.directory.path + "/apns.p8", "PARLEY_APNS_KEY_ID": "ABCDE12345",
             "PARLEY_APNS_TEAM_ID": "TEAM123456", "PARLEY_APNS_TOPIC": Self.topic, "PARLEY_APNS_URL": url(.apns),
-            "PARLEY_FCM_ACCOUNT_FILE": directory.path + "/fcm.json", "PARLEY_FCM_URL": url(.fcm),
+            "PARLEY_FCM_ACCOUNT_FILE": script.directory.path + "/fcm.json", "PARLEY_FCM_URL": url(.fcm),
             "PARLEY_WEBPUSH_SUBJECT": "mailto:push@example.org",
         ]
     }
 
     package func url(_ service: Service) -> String { "https://127.0.0.1:\(ports[service] ?? 0)" }
 
-    private init(ports: [Service: Int], directory: TemporaryDirectory, process: Process, input: Pipe) {
+    private init() throws {
+        let directory = try TemporaryDirectory()
+        try Tool.makeCertificate(directory.path + "/certificate.pem", key: directory.path + "/key.pem", name: "sinks")
+        var ports: [Service: Int] = [:]
+        for service in Service.allCases { ports[service] = try Sockets.freePort(not: ports.values) }
         self.ports = ports
-        self.directory = directory
-        self.process = process
-        self.input = input
-        record = SinkRecord(file: directory.path + "/output")
+        let order: [Service] = [.apns, .oauth, .fcm, .webpush]
+        script = try ScriptProcess(
+            "sinks/main.py", [directory.path] + order.map { "\(ports[$0] ?? 0)" }, in: directory)
     }
-
-    deinit { process.terminate() }
 
     /// A fifth of a second.
     package static func start() async throws -> PushSinks {
-        let directory = try TemporaryDirectory()
-        let openssl = try Process.run(
-            URL(filePath: "/usr/bin/openssl"),
-            arguments: [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-                "/CN=sinks", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost", "-keyout",
-                directory.path + "/key.pem", "-out", directory.path + "/certificate.pem",
-            ])
-        openssl.waitUntilExit()
-
-        var ports: [Service: Int] = [:]
-        for service in Service.allCases { ports[service] = try Sockets.freePort(not: ports.values) }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/python3")
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "sinks/main.py").path
-        let order: [Service] = [.apns, .oauth, .fcm, .webpush]
-        process.arguments = ["-B", script, directory.path] + order.map { "\(ports[$0] ?? 0)" }
-        let input = Pipe()
-        process.standardInput = input
-        try Data().write(to: URL(filePath: directory.path + "/output"))
-        process.standardOutput = FileHandle(forWritingAtPath: directory.path + "/output")
-        try Data().write(to: URL(filePath: directory.path + "/errors"))
-        process.standardError = FileHandle(forWritingAtPath: directory.path + "/errors")
-        try process.run()
-        let sinks = PushSinks(ports: ports, directory: directory, process: process, input: input)
-        try await sinks.wait(for: "their start (python3-h2 and python3-cryptography are needed: .ci/deps test)") {
-            $0.contains { $0.event == "ready" }
-        }
+        let sinks = try PushSinks()
+        try await sinks.script.wait(
+            for: "the start of push services (python3-h2 and python3-cryptography are needed: .ci/deps test)"
+        ) { $0.first { $0.event == "ready" } }
         return sinks
     }
 
@@ -204,97 +174,80 @@ package final class PushSinks: Sendable {
     /// - Parameters:
     ///   - token: the device whose requests are affected; nil for all. `.oauth` has only the token `token`.
     ///   - times: the number of requests affected; earlier behaviours come first.
-    package func behave(_ behaviour: Behaviour, of service: Service, for token: String? = nil, times: Int = 1)
-        async throws
-    {
-        try await tell(Command(do: "behaviour", service: service, token: token, times: times, behaviour: behaviour))
+    package func behave(
+        _ behaviour: Behaviour, of service: Service, for token: String? = nil, times: Int = 1
+    ) async throws {
+        try await script.tell(
+            Command(do: "behaviour", service: service, token: token, times: times, behaviour: behaviour))
     }
 
     /// Ends all misbehaviour.
-    package func restore(_ service: Service) async throws { try await tell(Command(do: "restore", service: service)) }
+    package func restore(_ service: Service) async throws {
+        try await script.tell(Command(do: "restore", service: service))
+    }
     /// Stops a service with all its connections, and starts it at the same port.
-    package func close(_ service: Service) async throws { try await tell(Command(do: "close", service: service)) }
-    package func open(_ service: Service) async throws { try await tell(Command(do: "open", service: service)) }
+    package func close(_ service: Service) async throws {
+        try await script.tell(Command(do: "close", service: service))
+    }
+    package func open(_ service: Service) async throws { try await script.tell(Command(do: "open", service: service)) }
     /// Closes all connections of a service.
-    package func drop(_ service: Service) async throws { try await tell(Command(do: "drop", service: service)) }
+    package func drop(_ service: Service) async throws { try await script.tell(Command(do: "drop", service: service)) }
     /// The number of concurrent streams that new connections announce, by default 100. More streams are refused. Before
     /// its first answer a connection may have fewer, as with APNs; more streams than these close it.
     package func setStreams(_ count: Int, atFirst first: Int? = nil, of service: Service) async throws {
-        try await tell(Command(do: "streams", service: service, count: count, first: first))
+        try await script.tell(Command(do: "streams", service: service, count: count, first: first))
     }
     /// FCM refuses all access tokens issued so far.
-    package func expireAccessTokens() async throws { try await tell(Command(do: "expire")) }
+    package func expireAccessTokens() async throws { try await script.tell(Command(do: "expire")) }
 
     package func subscribe() async throws -> Subscription {
-        let number = try await tell(Command(do: "subscribe"))
-        let line = try record.read().firstIndex { $0.number == number }
-        return try JSONDecoder().decode(Subscription.self, from: record.data(of: line ?? 0))
-    }
-
-    @discardableResult
-    private func tell(_ command: Command) async throws -> Int {
-        var command = command
-        command.number = commandCount.add(1, ordering: .relaxed).newValue
-        try input.fileHandleForWriting.write(contentsOf: JSONEncoder().encode(command) + Data("\n".utf8))
-        let number = command.number
-        try await wait(for: "\(command.do)") { $0.contains { $0.number == number } }
-        return number
-    }
-
-    private func wait(for what: String, until isThere: ([Line]) -> Bool) async throws {
-        for _ in 0..<2_000 {
-            if isThere(try record.read()) { return }
-            guard process.isRunning else { break }
-            try await Task.sleep(for: .milliseconds(5))
+        guard let subscription = try await script.tell(Command(do: "subscribe")).subscription else {
+            throw Tool.Failure(description: "no subscription")
         }
-        let errors = try String(contentsOfFile: directory.path + "/errors", encoding: .utf8)
-        throw Failure(description: "the push services: \(what) didn't happen. \(errors)")
+        return subscription
     }
 
     // MARK: Reading the record
 
     /// Returns what a service has accepted so far, for one device or for all.
     package func accepted(_ service: Service, token: String? = nil) throws -> [Alert] {
-        try record.lines {
-            $0.event == "accepted" && $0.service == service && $0.token != nil && (token == nil || $0.token == token)
-        }
+        try lines("accepted", service, token).compactMap(\.alert)
     }
 
-    /// Waits for `count` alerts (20 s at most), and returns all.
+    /// Waits for `count` alerts, and returns all.
     @discardableResult
     package func accepted(_ service: Service, token: String? = nil, count: Int) async throws -> [Alert] {
-        for _ in 0..<4_000 {
+        try await script.wait(
+            for: """
+                \(count) alerts that \(service) accepts (it accepted \(try accepted(service, token: token).count), and refused \
+                \(try refusals(of: service, token: token)))
+                """
+        ) { _ in
             let alerts = try accepted(service, token: token)
-            if alerts.count >= count { return alerts }
-            try await Task.sleep(for: .milliseconds(5))
+            return alerts.count >= count ? alerts : nil
         }
-        let (alerts, reasons) = (try accepted(service, token: token), try refusals(of: service, token: token))
-        throw Failure(description: "\(service) accepted \(alerts.count) alerts, not \(count); it refused \(reasons)")
     }
 
     /// Requests that were received completely, whatever their outcome.
     package func requestCount(of service: Service, token: String? = nil) throws -> Int {
-        try count("request", service, token)
+        try lines("request", service, token).count
     }
 
     /// The reasons of refusals, the service's own and those that a test set.
     package func refusals(of service: Service, token: String? = nil) throws -> [String] {
-        try record.read().filter {
-            $0.event == "refused" && $0.service == service && (token == nil || $0.token == token)
-        }
-        .map { $0.reason ?? "" }
+        try lines("refused", service, token).map { $0.reason ?? "" }
     }
 
     /// The number of connections since the start.
-    package func connectionCount(of service: Service) throws -> Int { try count("connection", service) }
+    package func connectionCount(of service: Service) throws -> Int { try lines("connection", service).count }
     package func openConnectionCount(of service: Service) throws -> Int {
-        try count("connection", service) - count("disconnection", service)
+        try connectionCount(of: service) - lines("disconnection", service).count
     }
 
     /// The largest number of concurrent connections.
     package func peakConnectionCount(of service: Service) throws -> Int {
         var (count, peak) = (0, 0)
-        for line in try record.read() where line.service == service {
+        for line in try script.lines where line.service == service {
             if line.event == "connection" { count += 1 }
             if line.event == "disconnection" { count -= 1 }
             peak = max(peak, count)
@@ -302,7 +255,9 @@ package final class PushSinks: Sendable {
         return peak
     }
 
-    private func count(_ event: String, _ service: Service, _ token: String? = nil) throws -> Int {
-        try record.read().count { $0.event == event && $0.service == service && (token == nil || $0.token == token) }
+    private func lines(_ event: String, _ service: Service, _ token: String? = nil) throws -> [Line] {
+        try script.lines.filter {
+            $0.event == event && $0.service == service && (token == nil || $0.token == token)
+        }
     }
 }

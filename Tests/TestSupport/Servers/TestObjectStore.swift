@@ -4,10 +4,6 @@ import Foundation
 
 /// The server ends with this value, or with the test process.
 package final class TestObjectStore: Sendable {
-    package struct Failure: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     package struct Fault: Codable, Sendable {
         package enum Kind: String, Codable, Sendable {
             case slowDown = "slow_down"
@@ -36,9 +32,9 @@ package final class TestObjectStore: Sendable {
         package let fault: Fault.Kind?
     }
 
-    private struct Ports: Decodable {
+    private struct Line: ScriptLine {
+        let number: Int?
         let port: Int
-        let direct: Int
     }
 
     private struct Faults: Encodable {
@@ -62,48 +58,20 @@ package final class TestObjectStore: Sendable {
     }
     package static let needed = "PyPI's swift and botocore are not installed: run .ci/deps test"
 
-    /// Through the proxy, for PARLEY_S3_ENDPOINT.
+    /// Of the proxy, for PARLEY_S3_ENDPOINT.
     package let endpoint: String
-    /// Without the proxy.
-    package let direct: String
-    private let directory: TemporaryDirectory
-    private let process: Process
-    private let input: Pipe
-
-    private init(directory: TemporaryDirectory, process: Process, input: Pipe, ports: Ports) {
-        self.directory = directory
-        self.process = process
-        self.input = input
-        endpoint = "http://127.0.0.1:\(ports.port)"
-        direct = "http://127.0.0.1:\(ports.direct)"
-    }
-
-    deinit { process.terminate() }
+    private let script: ScriptProcess<Line>
+    private var directory: TemporaryDirectory { script.directory }
 
     /// Starts a server with an empty bucket: some 3 s.
-    package static func start() async throws -> TestObjectStore {
+    package static func start() async throws -> TestObjectStore { try await TestObjectStore() }
+
+    private init() async throws {
         let directory = try TemporaryDirectory()
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/python3")
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "s3/main.py").path
-        process.arguments = ["-B", script, packages, directory.path, bucket]
-        let input = Pipe()
-        process.standardInput = input
-        let output = directory.path + "/output"
-        try Data().write(to: URL(filePath: output))
-        process.standardOutput = FileHandle(forWritingAtPath: output)
-        process.standardError = FileHandle(forWritingAtPath: output)
-        try process.run()
-        for _ in 0..<4_000 {
-            let text = try Data(contentsOf: URL(filePath: output))
-            if text.last == UInt8(ascii: "\n"), let ports = try? JSONDecoder().decode(Ports.self, from: text) {
-                return TestObjectStore(directory: directory, process: process, input: input, ports: ports)
-            }
-            guard process.isRunning else { break }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        throw Failure(
-            description: "the S3 server does not start: \(try String(contentsOfFile: output, encoding: .utf8))")
+        let script = try ScriptProcess<Line>("s3/main.py", [Self.packages, directory.path, Self.bucket], in: directory)
+        self.script = script
+        let port = try await script.wait(for: "the start of the S3 server") { $0.first?.port }
+        endpoint = "http://127.0.0.1:\(port)"
     }
 
     /// Makes the next requests fail. Faults set before end.
@@ -114,15 +82,7 @@ package final class TestObjectStore: Sendable {
 
     /// The keys of all objects, as the server lists them.
     package func keys() async throws -> [String] {
-        let curl = Process()
-        curl.executableURL = URL(filePath: "/usr/bin/curl")
-        curl.arguments = ["-sSf", "--max-time", "20", endpoint + "/keys"]
-        let output = Pipe()
-        curl.standardOutput = output
-        try curl.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        curl.waitUntilExit()
-        guard curl.terminationStatus == 0 else { throw Failure(description: "the bucket cannot be listed") }
+        let text = try Tool.run(["curl", "-sSf", "--max-time", "20", endpoint + "/keys"])
         return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init).sorted()
     }
 
@@ -138,19 +98,9 @@ package final class TestObjectStore: Sendable {
 extension TestObjectStore {
     /// Returns the URLs that botocore presigns for requests in JSON (s3/sign.py).
     package static func botocoreURLs(_ requests: [String]) throws -> [String] {
-        let directory = try TemporaryDirectory()
-        let input = directory.path + "/input"
-        try Data((requests.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: input))
-        let python = Process()
-        python.executableURL = URL(filePath: "/usr/bin/python3")
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "s3/sign.py").path
-        python.arguments = ["-B", script, packages]
-        python.standardInput = FileHandle(forReadingAtPath: input)
-        let output = Pipe()
-        python.standardOutput = output
-        try python.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        python.waitUntilExit()
+        let script = Repository.file("Tests/TestSupport/Servers/s3/sign.py").path
+        let text = try Tool.run(
+            ["/usr/bin/python3", "-B", script, packages], input: Data((requests.joined(separator: "\n") + "\n").utf8))
         return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 }

@@ -72,5 +72,5 @@ class Server(ThreadingHTTPServer):
 
 server = Server(("127.0.0.1", PORT), Policy)
 threading.Thread(target=server.serve_forever, daemon=True).start()
-open(DIRECTORY + "/ready", "w").close()
+print(json.dumps({"event": "ready"}), flush=True)
 sys.stdin.read()

@@ -52,7 +52,8 @@ class Handler:
         login = session.auth_data.login.decode() if session.auth_data else None
         content = envelope.content.decode("ascii")
         tls = server.transport.get_extra_info("ssl_object") is not None
-        say(event="mail", sender=envelope.mail_from, to=address, tls=tls, login=login, content=content)
+        mail = {"sender": envelope.mail_from, "to": address, "tls": tls, "login": login, "content": content}
+        say(event="mail", mail=mail)
         return "250 Taken"
 
 
@@ -65,7 +66,7 @@ async def main():
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(sys.argv[1], sys.argv[2])
     kinds = {
-        "starttls": ({"tls_context": context, "require_starttls": True, "auth_required": True}, None),
+        "startTLS": ({"tls_context": context, "require_starttls": True, "auth_required": True}, None),
         "tls": ({"auth_require_tls": False}, context),
         "plain": ({"auth_require_tls": False}, None),
     }
@@ -76,7 +77,7 @@ async def main():
             return SMTP(Handler(), authenticator=authenticate, hostname="relay.example", **options)
         server = await loop.create_server(protocol, "127.0.0.1", 0, ssl=tls)
         ports[kind] = server.sockets[0].getsockname()[1]
-    say(event="ready", **ports)
+    say(event="ready", ports=ports)
     await loop.run_in_executor(None, sys.stdin.read)
 
 

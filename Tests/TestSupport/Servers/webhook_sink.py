@@ -110,8 +110,9 @@ class Sink:
         verified = None
         if Webhook and secrets:
             verified = all(is_valid(secret, headers, body) for secret in secrets)
-        say(event="request", path=path, id=headers.get("webhook-id"), status=status, verified=verified, body=body,
-            time=time.time(), signatures=len(headers.get("webhook-signature", "").split()))
+        say(event="request", request={
+            "path": path, "id": headers.get("webhook-id"), "status": status, "verified": verified, "body": body,
+            "time": time.time(), "signatures": len(headers.get("webhook-signature", "").split())})
 
     async def obey(self, command):
         path = command.get("path")
@@ -144,5 +145,6 @@ async def main():
 
 if sys.argv[1:] == ["verify"]:
     request = json.load(sys.stdin)
-    sys.exit(0 if is_valid(request["secret"], request["headers"], request["body"]) else 3)
-asyncio.run(main())
+    print(json.dumps(is_valid(request["secret"], request["headers"], request["body"])))
+else:
+    asyncio.run(main())

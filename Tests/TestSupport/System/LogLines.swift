@@ -2,6 +2,11 @@
 import Logging
 import Synchronization
 
+extension Logger {
+    /// Drops its lines.
+    package static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+}
+
 /// A log handler that keeps its lines, as `warning: message [metadata]`.
 package struct LogLines: LogHandler {
     private final class Lines: Sendable {

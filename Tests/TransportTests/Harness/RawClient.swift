@@ -67,6 +67,18 @@ final class RawClient: Sendable {
         try await inbox.take(on: channel.eventLoop, within: bound) { Answer(from: &$0, toHead: toHead, isEnded: $1) }
     }
 
+    /// Reads the next whole answer while the client sends a byte every 5 ms.
+    func answer(whileDripping isDripping: Bool) async throws -> Answer {
+        let drip = Task {
+            while isDripping, !Task.isCancelled {
+                try await send("x")
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        defer { drip.cancel() }
+        return try await answer()
+    }
+
     /// Reads everything up to the end of the connection.
     func rest(within bound: Duration = .seconds(10)) async throws -> String {
         try await inbox.take(on: channel.eventLoop, within: bound) { bytes, isEnded in

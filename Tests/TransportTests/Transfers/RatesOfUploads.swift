@@ -22,14 +22,7 @@ struct RatesOfUploads {
             let client = try await RawClient.connect(server.port)
             // The first bytes are enough for a while.
             try await client.send(Self.put("Content-Length: 1000000") + String(repeating: "x", count: 20_000))
-            let drip = Task {
-                while !isSilent, !Task.isCancelled {
-                    try await client.send("x")
-                    try await Task.sleep(for: .milliseconds(5))
-                }
-            }
-            let answer = try await client.answer()
-            drip.cancel()
+            let answer = try await client.answer(whileDripping: !isSilent)
             #expect(answer.status == 408 && answer.headers["connection"] == "close")
             let all = try await received.next()
             #expect(all.error == .tooSlow && all.bytes.readableBytes >= 20_000)

@@ -1,4 +1,4 @@
-// Python programs beside the tests: Pillow and exiftool for pictures, Playwright for a browser.
+// Python programs beside the tests: Playwright for a browser.
 
 import Foundation
 import TestSupport
@@ -21,29 +21,5 @@ enum PythonScript {
         let exit = try await program.waitForExit(within: limit)
         guard exit == .status(0) else { throw Failure(description: "\(name): \(exit)\n\(program.errors)") }
         return program.output
-    }
-}
-
-/// Pictures with metadata, made once by Pillow and exiftool.
-struct TestPictures: Sendable {
-    private let directory: TemporaryDirectory
-
-    private static let made = Task {
-        let directory = try TemporaryDirectory()
-        _ = try await PythonScript.run("pictures.py", ["make", directory.path])
-        return TestPictures(directory: directory)
-    }
-
-    static func shared() async throws -> TestPictures { try await made.value }
-
-    var path: String { directory.path }
-
-    /// The files' names, such as `orientation-6.jpg`.
-    var names: [String] {
-        get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
-    }
-
-    subscript(name: String) -> Data {
-        get throws { try Data(contentsOf: URL(filePath: "\(path)/\(name)")) }
     }
 }

@@ -76,14 +76,6 @@ struct RawUpload: Sendable {
         }
     }
 
-    /// Waits until the node has read all bytes that were sent.
-    func waitUntilRead() async throws {
-        let ports = (try await connection.localPort(), connection.address.port)
-        try await eventually("the node to have read all bytes") {
-            try Sockets.unreadByteCount(from: ports.0, to: ports.1) == 0 ? true : nil
-        }
-    }
-
     /// Ends the body and returns the answer.
     func finish(within limit: Duration = .seconds(30)) async throws -> Answer {
         if case .chunked = framing { try await connection.write(Data("0\r\n\r\n".utf8)) }

@@ -80,7 +80,7 @@ final class Wire: HTTPTransport {
     /// Waits until as many such requests have left the device.
     func wait(for count: Int = 1, _ method: String, _ suffix: String) async throws {
         try await eventually("\(count) requests \(method) …\(suffix)") {
-            sent(method, suffix).count >= count ? true : nil
+            sent(method, suffix).count >= count
         }
     }
 

@@ -2,7 +2,7 @@
 // measured in the same run. Used by all hardening tests.
 
 import Foundation
-import Synchronization
+import TestSupport
 import Testing
 
 /// Two people who have nothing to do with the attacker, and write to each other at a steady pace.
@@ -33,34 +33,29 @@ struct OtherUsers: Sendable {
     ) async throws -> Notice {
         let timing = timing ?? { try await sends(for: $0) }
         let idle = try await timing(seconds)
-        let progress = Progress()
+        let (isOver, rounds) = (Flag(), Tally())
         return try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<connectionCount {
                 group.addTask {
                     var connection = Connection(address)
-                    while !progress.isOver.load(ordering: .relaxed) {
+                    while !isOver.isSet {
                         do {
                             try await attack(connection, lane)
                         } catch {
                             connection = Connection(address)
                             try await Task.sleep(for: .milliseconds(5))
                         }
-                        progress.roundCount.add(1, ordering: .relaxed)
+                        rounds.add()
                     }
                 }
             }
             // The attack is under way before its effect is timed.
             try await Task.sleep(for: .milliseconds(300))
             let during = try await timing(seconds)
-            progress.isOver.store(true, ordering: .relaxed)
+            isOver.set()
             try await group.waitForAll()
-            return Notice(idle: idle, during: during, roundCount: progress.roundCount.load(ordering: .relaxed))
+            return Notice(idle: idle, during: during, roundCount: rounds.value)
         }
-    }
-
-    private final class Progress: Sendable {
-        let isOver = Atomic(false)
-        let roundCount = Atomic(0)
     }
 
     /// Calls `act` every 10 ms and returns the times and refusals.

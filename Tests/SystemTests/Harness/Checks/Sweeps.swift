@@ -15,7 +15,6 @@ extension TestNodes {
             guard given.status == 204 else { throw TimedOut(description: "\(given)") }
             try await eventually("the deletion of a file that nothing uses", within: .seconds(60)) {
                 try await Psql.run("select count(*) from attachments where id = '\(id)'", conninfo: database) == "0"
-                    ? true : nil
             }
         }
     }
@@ -33,7 +32,7 @@ extension TestNodes {
                     = \(devices.count)
                     and not exists (select from undelivered_checks c where c.thread_id = '\(thread)' and c.due_at <= now())
                 """, conninfo: database)
-            return isChecked == "t" ? true : nil
+            return isChecked == "t"
         }
     }
 }

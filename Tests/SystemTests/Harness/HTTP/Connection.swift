@@ -28,8 +28,6 @@ final class Connection: Caller, @unchecked Sendable {
     private var buffer = Data()
     /// Bytes of a stream's body that were received and not read yet.
     private var streamed = Data()
-    /// The statuses of interim answers (1xx), which calls skip.
-    private var interim: [Int] = []
 
     init(_ address: Address) {
         self.address = address
@@ -59,20 +57,6 @@ final class Connection: Caller, @unchecked Sendable {
     func receive(within limit: Duration = .seconds(30)) async throws -> Answer {
         try await run { try $0.readAnswer(toHead: false, until: .now + limit) }
     }
-
-    /// Waits for an interim answer (1xx) and returns the statuses of all that were received so far.
-    func receiveInterim(within limit: Duration = .seconds(30)) async throws -> [Int] {
-        try await run { connection in
-            let deadline = ContinuousClock.now + limit
-            while !connection.skipInterim() {
-                guard try connection.readMore(until: deadline) else { throw Failure.closed }
-            }
-            return connection.interim
-        }
-    }
-
-    /// The statuses of interim answers that were skipped before final ones.
-    func interimStatuses() async throws -> [Int] { try await run { $0.interim } }
 
     /// Sends a request whose answer is a stream, and reads the head; of a refusal, the whole answer.
     func open(_ request: Request) async throws -> Answer {
@@ -113,9 +97,6 @@ final class Connection: Caller, @unchecked Sendable {
     func close() async {
         try? await run { $0.disconnect() }
     }
-
-    /// The port of this end.
-    func localPort() async throws -> Int { try await run { try Sockets.port(of: $0.descriptor) } }
 
     /// Ends the call under way at once. From any thread.
     func interrupt() {
@@ -242,7 +223,6 @@ final class Connection: Caller, @unchecked Sendable {
         guard let end = buffer.range(of: Data("\r\n\r\n".utf8)),
             let head = Answer.head(String(decoding: buffer[..<end.lowerBound], as: UTF8.self)), head.status < 200
         else { return false }
-        interim.append(head.status)
         buffer = Data(buffer[end.upperBound...])
         return true
     }

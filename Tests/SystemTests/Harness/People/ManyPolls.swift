@@ -43,13 +43,13 @@ struct ManyPolls: Sendable {
         let answer = try await Connection(address ?? addresses[0]).say(text, in: roomID, token: token)
         try #require(answer.status == 201, "\(answer)")
         try await eventually("\"\(text)\" everywhere", within: .seconds(60)) {
-            swarm.counts.messages >= before + count ? true : nil
+            swarm.counts.messages >= before + count
         }
     }
 
     /// Returns how long the slowest message of another person took while `body` ran.
     func slowestSend(at address: Address, while body: () async throws -> Void) async throws -> Duration {
-        let isOver = Over()
+        let isOver = Flag()
         async let slowest = slowestSend(at: address, until: isOver)
         defer { isOver.set() }
         try await body()
@@ -57,7 +57,7 @@ struct ManyPolls: Sendable {
         return try await slowest
     }
 
-    private func slowestSend(at address: Address, until over: Over) async throws -> Duration {
+    private func slowestSend(at address: Address, until over: Flag) async throws -> Duration {
         let connection = Connection(address)
         var slowest = Duration.zero
         while !over.isSet {
@@ -71,13 +71,6 @@ struct ManyPolls: Sendable {
     }
 }
 
-/// A flag that is set once.
-private final class Over: Sendable {
-    private let value = Atomic(false)
-    var isSet: Bool { value.load(ordering: .relaxed) }
-    func set() { value.store(true, ordering: .relaxed) }
-}
-
 /// Samples of a growing count.
 final class Spread: Sendable, CustomStringConvertible {
     private static let step = Duration.milliseconds(50)
@@ -89,7 +82,7 @@ final class Spread: Sendable, CustomStringConvertible {
 
     /// Samples while `body` runs.
     func watch<Value>(_ body: () async throws -> Value) async throws -> Value {
-        let isOver = Over()
+        let isOver = Flag()
         async let watching: Void = sample(until: isOver)
         defer { isOver.set() }
         let value = try await body()
@@ -98,7 +91,7 @@ final class Spread: Sendable, CustomStringConvertible {
         return value
     }
 
-    private func sample(until over: Over) async throws {
+    private func sample(until over: Flag) async throws {
         while !over.isSet {
             sample()
             try await Task.sleep(for: Self.step)

@@ -41,7 +41,7 @@ final class Traffic: Sendable {
     func flow(_ messageCount: Int, within limit: Duration = .seconds(60)) async throws {
         let goal = self.messageCount + messageCount
         try await eventually("\(messageCount) more messages acknowledged", within: limit) {
-            self.messageCount >= goal ? true : nil
+            self.messageCount >= goal
         }
     }
 

@@ -15,15 +15,8 @@ struct Certificates: Sendable {
     }
 
     /// Makes `name.crt` and `name.key`.
-    func make(_ name: String) async throws {
-        let line = [
-            "/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-            "-days", "2", "-subj", "/CN=\(name)", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "\(name).key",
-            "-out", "\(name).crt",
-        ]
-        let program = try await TestProcess.start(line, in: path)
-        let exit = try await program.waitForExit()
-        try #require(exit == .status(0), "\(program.errors)")
+    func make(_ name: String) throws {
+        try Tool.makeCertificate("\(path)/\(name).crt", key: "\(path)/\(name).key", name: name)
     }
 
     /// Replaces one file by another, as a tool that renews certificates does.

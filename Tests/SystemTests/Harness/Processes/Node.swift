@@ -124,7 +124,7 @@ final class Node: Sendable {
         let connection = Connection(address)
         try await eventually("\(address) \(ready ? "ready" : "not ready")", within: limit) {
             do {
-                return try await connection.get("/health/ready").status == (ready ? 200 : 503) ? true : nil
+                return try await connection.get("/health/ready").status == (ready ? 200 : 503)
             } catch Connection.Failure.notConnected where !ready {
                 return true
             }
@@ -134,7 +134,7 @@ final class Node: Sendable {
     /// Waits until this node has `count` waiting polls.
     func waitForPolls(_ count: Int = 1) async throws {
         try await eventually("\(count) waiting polls") {
-            try await metric("parley_polls_waiting") == Double(count) ? true : nil
+            try await metric("parley_polls_waiting") == Double(count)
         }
     }
 

@@ -81,6 +81,26 @@ actor RestartableNodes {
         }
     }
 
+    /// Runs `work` for each number below `count`, three at once, while nodes are killed and restarted in turn.
+    nonisolated func killInTurn(
+        during count: Int, _ work: @escaping @Sendable (_ number: Int) async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<3 {
+                group.addTask { for number in stride(from: lane, to: count, by: 3) { try await work(number) } }
+            }
+            group.addTask {
+                for round in 0..<4 {
+                    try await Task.sleep(for: .milliseconds(300))
+                    try await self.kill(round % 2)
+                    try await self.restart(round % 2)
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await waitUntil(ready: true)
+    }
+
     func waitUntil(ready: Bool, within limit: Duration = .seconds(30)) async throws {
         for node in nodes { try await node.waitUntil(ready: ready, within: limit) }
     }

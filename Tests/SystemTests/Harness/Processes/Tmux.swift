@@ -36,7 +36,7 @@ final class Tmux: Sendable {
         let server = try await TestProcess.start(line + ["-D"])
         try await eventually("tmux") {
             if let exit = server.exit { throw Failure(description: "tmux: \(exit) \(server.errors)") }
-            return FileManager.default.fileExists(atPath: temporary.path + "/tmux") ? true : nil
+            return FileManager.default.fileExists(atPath: temporary.path + "/tmux")
         }
         return Tmux(server, temporary)
     }

@@ -1,8 +1,7 @@
 """A real S3 server for tests: OpenStack Swift with s3api, and a proxy in front that makes faults (proxy.py).
 
 main.py PACKAGES DIRECTORY BUCKET: PACKAGES has PyPI's `swift` and `botocore` (.ci/deps test installs
-them). Prints {"port": …, "direct": …}
-once it answers: the proxy's port, and the server's own. Ends when standard input does."""
+them). Prints {"port": …} once it answers: the proxy's port. Ends when standard input does."""
 import asyncio
 import ctypes
 import getpass

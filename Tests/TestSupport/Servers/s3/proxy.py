@@ -127,5 +127,5 @@ async def run(upstream, directory, keys):
             writer.close()
 
     server = await asyncio.start_server(connected, "127.0.0.1", 0, limit=1 << 18)
-    print(json.dumps({"port": server.sockets[0].getsockname()[1], "direct": upstream}), flush=True)
+    print(json.dumps({"port": server.sockets[0].getsockname()[1]}), flush=True)
     await asyncio.to_thread(sys.stdin.read)

@@ -61,7 +61,7 @@ class Sinks:
             case "expire":
                 self.services["oauth"].tokens.clear()
             case "subscribe":
-                return self.services["webpush"].subscribe()
+                return {"subscription": self.services["webpush"].subscribe()}
         return {}
 
 

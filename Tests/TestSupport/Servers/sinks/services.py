@@ -105,7 +105,9 @@ class Service:
             self.say(
                 event="refused", token=self.token(request), status=refusal.status, reason=refusal.reason)
             return refusal.status, {}, self.refusal(refusal.status, refusal.reason)
-        self.say(event="accepted", token=self.token(request), connection=request.connection, **accepted)
+        token = self.token(request)
+        alert = {"service": self.name, "token": token, "connection": request.connection, **accepted} if accepted else None
+        self.say(event="accepted", token=token, alert=alert)
         return status, headers, body
 
 
