@@ -1,5 +1,6 @@
 // Shared by the suites with a real server: clients that are shut down, and waits with a limit.
 
+import Logging
 import Postgres
 import TestSupport
 

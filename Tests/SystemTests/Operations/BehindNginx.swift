@@ -163,7 +163,7 @@ extension SystemTests {
         @Test("are served over HTTPS by the site for machines of their own, which sends HTTP there")
         func ownMachines() async throws {
             let certificates = try Certificates()
-            try await certificates.make("site")
+            try certificates.make("site")
             let node = try await Node.start(
                 database: TestCluster.shared().createDatabase(), settings: ["PARLEY_TRUSTED_PROXIES": "127.0.0.1/32"])
             let nginx = try await Nginx.start(
