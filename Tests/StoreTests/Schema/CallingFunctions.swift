@@ -23,7 +23,7 @@ struct CallingFunctions {
     private static func called(_ ways: String) throws -> Set<String> {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Sources/Store")
             .standardizedFileURL
-        let call = try Regex(#"\b(?:\#(ways))\(\s*"((?:parley\.)?[a-z_]+)""#)
+        let call = try Regex(#"[\s.](?:\#(ways))\(\s*"((?:parley\.)?[a-z_]+)""#)
         let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path)
         return try files.filter { $0.hasSuffix(".swift") }.reduce(into: []) { names, file in
             let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
@@ -41,12 +41,13 @@ struct CallingFunctions {
             let list = names.map { "('\($0)')" }.joined(separator: ", ")
             return try await Psql.run(
                 """
-                select n from (values \(list)) x (n) where not exists (select from pg_proc p join pg_type t on t.oid = p.prorettype
+                select n from (values \(list)) x (n) where not exists (
+                    select from pg_proc p join pg_type t on t.oid = p.prorettype
                     where p.oid = to_regproc(n) and \(condition))
                 """, conninfo: database)
         }
         #expect(try await names(tables, lacking: "true") == "")
-        let isValue = "not p.proretset and t.typtype <> 'c' and t.typname <> 'record'"
-        #expect(try await names(values, lacking: isValue) == "")
+        let isOneValue = "not p.proretset and t.typtype <> 'c' and t.typname <> 'record'"
+        #expect(try await names(values, lacking: isOneValue) == "")
     }
 }
