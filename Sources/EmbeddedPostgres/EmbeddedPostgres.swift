@@ -70,7 +70,7 @@ package final class EmbeddedPostgres: Sendable {
             "PostgreSQL runs",
             metadata: [
                 "pid": "\(cluster.processID ?? 0)", "version": "\(cluster.configuration.binaries.major)",
-                "user": "\(cluster.configuration.account?.name ?? "that of parley")",
+                "user": "\(cluster.configuration.account?.name ?? "parley's own")",
                 "directory": "\(cluster.configuration.dataDirectory)",
             ])
     }

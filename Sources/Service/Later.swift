@@ -1,7 +1,7 @@
 // A value that is made after the components that read it.
 import Synchronization
 
-/// It is nil until `set` is called. From any thread.
+/// A value that is nil until `set` is called. From any thread.
 final class Later<Value: Sendable>: Sendable {
     private let stored = Mutex<Value?>(nil)
 

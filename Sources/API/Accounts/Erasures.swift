@@ -14,7 +14,7 @@ struct ErasureCalls: Sendable {
     private func eraseOwnAccount(_ call: Call, _ identity: Identity) async throws -> Answer {
         let sessions = try await store.eraseAccount(
             identity.user, erasesMessages: Self.fate(call.query) == .erase)
-        authenticator.forget(sessions)
+        authenticator.revoke(sessions)
         return .signedOut
     }
 

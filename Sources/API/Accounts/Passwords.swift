@@ -62,7 +62,7 @@ extension SignInCalls {
             guard let ended else { throw Problem.wrongCurrentPassword }
             return ended
         }
-        services.authenticator.forget(ended)
+        services.authenticator.revoke(ended)
         // Only an account from before the limit has more sessions than end with the password.
         if ended.count == Limits.accountSessionCountCeiling {
             try await SessionCalls(store: store, authenticator: services.authenticator).endOtherSessions(identity)

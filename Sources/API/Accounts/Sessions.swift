@@ -27,7 +27,7 @@ struct SessionCalls: Sendable {
     /// Ends a session: at once on this node, and on other nodes when they read the event in the log.
     private func signOut(_ session: SessionID, of user: UserID) async throws {
         try await store.deleteSession(session, of: user)
-        authenticator.forget([session])
+        authenticator.revoke([session])
     }
 
     private func listSessions(_ call: Call, _ identity: Identity) async throws -> Answer {
@@ -56,7 +56,7 @@ struct SessionCalls: Sendable {
         repeat {
             let ended = try await store.deleteSessions(
                 of: identity.user, but: identity.session, limit: transactionCount)
-            authenticator.forget(ended)
+            authenticator.revoke(ended)
             if ended.count < transactionCount { return }
         } while ContinuousClock.now < deadline
         throw Problem(

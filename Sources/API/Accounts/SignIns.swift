@@ -146,7 +146,7 @@ extension Authenticator {
     /// The answer to a sign-in. Sessions that made room end at once on this node, and on other nodes when they read the
     /// event in the log.
     func signedIn(_ made: SignedIn, _ token: SessionToken, status: HTTPResponse.Status = .ok) -> Answer {
-        forget(made.ended)
+        revoke(made.ended)
         return .json(.signedIn(made, token), status: status)
     }
 }

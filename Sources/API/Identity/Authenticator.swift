@@ -64,7 +64,7 @@ package struct Authenticator: Sendable {
     }
 
     /// Ends sessions at once on this node.
-    func forget(_ ended: [SessionID]) {
+    func revoke(_ ended: [SessionID]) {
         for session in ended { sessions.revoke(session, at: nil) }
     }
 

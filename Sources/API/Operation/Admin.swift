@@ -60,7 +60,7 @@ struct AdminCalls: Sendable {
 
     private func eraseUser(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let user: UserID = try call.id("user_id", orElse: .userNotFound)
-        authenticator.forget(
+        authenticator.revoke(
             try await store.eraseUser(user, erasesMessages: ErasureCalls.fate(call.query) == .erase, by: actor))
         return .noContent
     }
@@ -68,12 +68,12 @@ struct AdminCalls: Sendable {
     private func suspend(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let user: UserID = try call.id("user_id", orElse: .userNotFound)
         try await call.noFields()
-        authenticator.forget(try await store.suspend(user, isSuspended: true, by: actor))
+        authenticator.revoke(try await store.suspend(user, isSuspended: true, by: actor))
         return .noContent
     }
 
     private func unsuspend(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        authenticator.forget(
+        authenticator.revoke(
             try await store.suspend(call.id("user_id", orElse: .userNotFound), isSuspended: false, by: actor))
         return .noContent
     }

@@ -77,9 +77,7 @@ struct Call: Sendable {
 
     /// Answers with a list whose query has nothing but a page.
     func list(_ name: StaticString, _ page: (PageRequest) async throws -> Page) async throws -> Answer {
-        var query = query
-        let request = query.pageRequest()
-        try query.end()
+        let request = try pageRequest()
         return .list(name, try await page(request), limit: request.limit)
     }
 

@@ -97,13 +97,13 @@ extension Mute: Codable {
 
 /// The user's settings of a thread, and the counts under these settings.
 public struct ThreadSettings: Sendable, Hashable, Codable {
-    /// As in `OwnMembership`.
+    /// How long the thread is muted. Nil if it is not.
     public var mute: Mute?
-    /// As in `OwnMembership`.
+    /// Whether the user put the thread aside.
     public var isArchived: Bool
-    /// As in `OwnMembership`.
+    /// Whether the user wants the thread on top.
     public var isPinned: Bool
-    /// As in `OwnMembership`.
+    /// Messages below this seq are not shown to the user.
     public var hiddenBeforeSeq: Seq
     /// The thread's unread messages.
     public var unreadCount: Int

@@ -81,19 +81,19 @@ extension ThreadSummary: FieldCoded {
 
 /// What everybody who may see a thread sees of it: a room in the list of rooms, a thread in `thread.updated`.
 public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
-    /// As in `ThreadSummary`.
+    /// The id of the thread.
     public var id: ThreadID
-    /// As in `ThreadSummary`.
+    /// What the thread is.
     public var kind: ThreadKind
     /// In `thread.updated` nil for a direct thread, which has none of its own.
     public var title: String?
-    /// As in `ThreadSummary`.
+    /// A URL, or `attachment:` and the id of an attachment.
     public var image: String?
-    /// As in `ThreadSummary`.
+    /// How long the server keeps what is sent from now on.
     public var retention: Retention
-    /// As in `ThreadSummary`.
+    /// How many people have joined.
     public var memberCount: Int
-    /// As in `ThreadSummary`.
+    /// When the thread was made.
     public var createdAt: Date
 
     enum CodingKeys: String, CodingKey {

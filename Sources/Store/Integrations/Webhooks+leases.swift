@@ -88,7 +88,7 @@ extension Store {
         _ id: WebhookID, claim: Int64, revision: Int, cursor: Cursor, _ outcomes: WebhookOutcomes
     ) async throws -> Bool {
         let (delivered, open) = (outcomes.delivered, outcomes.open)
-        return try await finishing.row(
+        return try await finishing.value(
             "webhook_settle",
             [
                 .id(id), .int8(claim), .int4(cursor.epoch), .int8(cursor.position.value),
