@@ -80,7 +80,8 @@ extension Traffic.Outcome {
         var isAtEnd = false
         while !isAtEnd {
             let path = "/v1/threads/\(thread.id)/messages?after=\(entries.last?.seq ?? 0)&limit=200"
-            let answer = try await connection.get(path, as: population.people[thread.members[0]])
+            let person = population.people[thread.members[0]]
+            let answer = try await Connection.whenAvailable { try await connection.get(path, as: person) }
             try #require(answer.status == 200, "\(answer)", sourceLocation: sourceLocation)
             let page = try JSONDecoder().decode(HistoryPage.self, from: answer.body)
             entries += page.messages

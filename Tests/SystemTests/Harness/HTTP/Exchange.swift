@@ -1,6 +1,7 @@
 // A request and its answer, over any carrier: a new connection for most tests, a kept-alive one for many requests.
 
 import Foundation
+import TestSupport
 
 struct Address: Sendable, Hashable, CustomStringConvertible {
     var host = "127.0.0.1"
@@ -81,6 +82,16 @@ extension Caller {
             request.body = body.data
         }
         return try await send(request)
+    }
+
+    /// Repeats a call until its answer is no 503: a node whose database was away needs a moment.
+    static func whenAvailable(_ call: () async throws -> Answer) async throws -> Answer {
+        var answer = try await call()
+        try await eventually("the node has its database again") {
+            if answer.status == 503 { answer = try await call() }
+            return answer.status != 503
+        }
+        return answer
     }
 
     func get(_ path: String, as person: Person? = nil, within limit: Duration = .seconds(30)) async throws -> Answer {

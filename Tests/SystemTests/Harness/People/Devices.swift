@@ -181,7 +181,9 @@ struct Follower: Sendable {
         var seenEvents: [SeenEvent] = []
         var cursor = cursor
         while true {
-            let answer = try await connection.sync(person, from: cursor, limit: 200)
+            let answer = try await Connection.whenAvailable {
+                try await connection.sync(person, from: cursor, limit: 200)
+            }
             guard answer.status == 200 else { throw TimedOut(description: "replay: \(answer)") }
             let page = try SyncPage(parsing: answer.body)
             seenEvents += page.events
