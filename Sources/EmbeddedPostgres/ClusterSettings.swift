@@ -35,7 +35,6 @@ enum ClusterSettings {
         // Fewer checkpoints write fewer full pages to the log. A crash has to replay 1 GB at most.
         ("max_wal_size", "1GB"),
         ("checkpoint_timeout", "15min"),
-        ("wal_compression", "on"),
         // Statements are short: compiling them costs more than it saves.
         ("jit", "off"),
         // For solid-state disks; the default of 4 is for hard disks.
@@ -54,9 +53,16 @@ enum ClusterSettings {
         ("lc_messages", "C"),
     ]
 
+    /// The arguments with which `postgres` prints a setting, and ends with status 0 if it was built with lz4.
+    static func asksForLZ4(_ dataDirectory: String) -> [String] {
+        ["-D", dataDirectory, "-C", "wal_compression", "-c", "wal_compression=lz4"]
+    }
+
     /// The text of the settings file; `overrides` replace the usual settings.
-    static func text(socketDirectory: String, overrides: [String: String]) -> String {
+    /// - Parameter hasLZ4: full pages in the WAL then cost half the processor time.
+    static func text(socketDirectory: String, hasLZ4: Bool, overrides: [String: String]) -> String {
         var settings = usual
+        settings.append(("wal_compression", hasLZ4 ? "lz4" : "on"))
         settings.append(("unix_socket_directories", socketDirectory))
         settings += overrides.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
         let lines = settings.map { "\($0.name) = '\($0.value.replacing("'", with: "''"))'" }

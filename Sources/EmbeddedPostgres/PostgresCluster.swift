@@ -83,10 +83,16 @@ package final class PostgresCluster: Sendable {
     package func start() async throws {
         try await endLeftover()
         let configuration = configuration
+        let asksForLZ4 = Program(
+            executable: configuration.binaries.postgres,
+            arguments: ClusterSettings.asksForLZ4(configuration.dataDirectory), account: configuration.account,
+            signalAtOurDeath: "KILL")
+        let hasLZ4 = try await asksForLZ4.run().status == 0
         let log = try await Blocking.run {
             try Files.write(
                 ClusterSettings.text(
-                    socketDirectory: configuration.socketDirectory, overrides: configuration.settings),
+                    socketDirectory: configuration.socketDirectory, hasLZ4: hasLZ4,
+                    overrides: configuration.settings),
                 to: configuration.dataDirectory + "/" + ClusterSettings.file, mode: 0o600, owner: configuration.account)
             // No server of this cluster runs now, and the directory is locked. PostgreSQL itself would believe that a
             // killed server is alive if another process of its user has the same process id.

@@ -43,7 +43,7 @@ cd "$directory"
 "${as_owner[@]}" "$bin/initdb" -D "$directory/postgres" -U parley --auth=trust -E UTF8 --locale=C >/dev/null
 "${as_owner[@]}" "$bin/pg_ctl" -D "$directory/postgres" -s -w -l "$directory/postgres/log" -o "-c listen_addresses= \
     -c unix_socket_directories=$directory -c unix_socket_permissions=0777 -c max_connections=200 \
-    -c shared_buffers=128MB -c max_wal_size=1GB -c checkpoint_timeout=15min -c wal_compression=on -c jit=off \
+    -c shared_buffers=128MB -c max_wal_size=1GB -c checkpoint_timeout=15min -c wal_compression=lz4 -c jit=off \
     -c random_page_cost=1.1 -c log_checkpoints=off -c timezone=UTC ${POSTGRES_SETTINGS:-}" start
 postgres_pid=$(head -n 1 "$directory/postgres/postmaster.pid")
 psql -X -q -h "$directory" -U parley -d postgres -c 'create database parley'
