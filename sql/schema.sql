@@ -17,6 +17,23 @@ CREATE TABLE public.users (
     suspended_at timestamp with time zone,
     is_bot boolean
 );
+CREATE TABLE public.messages (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    id uuid NOT NULL,
+    sender_id uuid,
+    type text NOT NULL,
+    payload json,
+    reply_to uuid,
+    mentions uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    edited_at timestamp with time zone,
+    deleted_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    pos bigint NOT NULL,
+    reacted boolean,
+    until_delivered boolean
+);
 CREATE TABLE public.attachments (
     id uuid NOT NULL,
     owner_id uuid NOT NULL,
@@ -77,23 +94,6 @@ CREATE TABLE public.members (
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
 )
 WITH (fillfactor='80');
-CREATE TABLE public.messages (
-    thread_id uuid NOT NULL,
-    seq bigint NOT NULL,
-    id uuid NOT NULL,
-    sender_id uuid,
-    type text NOT NULL,
-    payload json,
-    reply_to uuid,
-    mentions uuid[] DEFAULT '{}'::uuid[] NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    edited_at timestamp with time zone,
-    deleted_at timestamp with time zone,
-    expires_at timestamp with time zone,
-    pos bigint NOT NULL,
-    reacted boolean,
-    until_delivered boolean
-);
 CREATE TABLE public.threads (
     id uuid NOT NULL,
     kind text NOT NULL,
@@ -421,17 +421,24 @@ CREATE TABLE public.erasures (
 CREATE TABLE public.events (
     pos bigint NOT NULL,
     at timestamp with time zone NOT NULL,
-    type text NOT NULL,
+    seq bigint,
+    withdraws bigint,
+    expires_at timestamp with time zone,
     thread_id uuid,
     user_id uuid,
+    actor_id uuid,
+    session_id uuid,
+    message_id uuid,
+    reply_to uuid,
+    type text NOT NULL,
+    message_type text,
+    name text,
+    image text,
+    body text NOT NULL,
+    mentions uuid[],
     begins uuid[],
     ends uuid[],
-    session_id uuid,
-    withdraws bigint,
-    body text NOT NULL,
     until_delivered boolean,
-    seq bigint,
-    actor_id uuid,
     is_change boolean
 )
 PARTITION BY RANGE (pos);
@@ -441,6 +448,10 @@ CREATE TABLE public.export_keys (
     is_only boolean DEFAULT true NOT NULL,
     CONSTRAINT export_keys_is_only_check CHECK (is_only),
     CONSTRAINT export_keys_seed_check CHECK ((octet_length(seed) = 32))
+);
+CREATE TABLE public.guest_threads (
+    user_id uuid NOT NULL,
+    thread_id uuid NOT NULL
 );
 ALTER TABLE public.held_contents ALTER COLUMN n ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.held_contents_n_seq
@@ -907,6 +918,8 @@ ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (pos);
 ALTER TABLE ONLY public.export_keys
     ADD CONSTRAINT export_keys_pkey PRIMARY KEY (is_only);
+ALTER TABLE ONLY public.guest_threads
+    ADD CONSTRAINT guest_threads_pkey PRIMARY KEY (user_id, thread_id);
 ALTER TABLE ONLY public.held_contents
     ADD CONSTRAINT held_contents_pkey PRIMARY KEY (n);
 ALTER TABLE ONLY public.held_contents
@@ -1053,7 +1066,7 @@ CREATE INDEX command_runs_running ON public.command_runs USING btree (command_id
 CREATE INDEX commands_by_user ON public.commands USING btree (user_id);
 CREATE INDEX device_polls_by_node ON public.device_polls USING btree (node);
 CREATE INDEX erasure_threads_next ON public.erasure_threads USING btree (at);
-CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos) WHERE (user_id IS NULL);
+CREATE INDEX events_by_thread ON ONLY public.events USING btree (uuid_hash(thread_id), pos) WHERE (user_id IS NULL);
 CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);
 CREATE INDEX held_contents_by_sender ON public.held_contents USING btree (sender_id, n);
 CREATE INDEX held_contents_by_thread ON public.held_contents USING btree (thread_id, n);
@@ -1072,8 +1085,8 @@ CREATE INDEX members_invited ON public.members USING btree (thread_id, user_id) 
 CREATE INDEX members_present ON public.members USING btree (thread_id, role, user_id) WHERE (status = ANY (ARRAY['joined'::text, 'invited'::text]));
 CREATE INDEX message_expiries_due ON public.message_expiries USING btree (expires_at);
 CREATE INDEX message_reactions_by_user ON public.message_reactions USING btree (user_id, thread_id, seq);
-CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (thread_id, id);
-CREATE INDEX messages_by_sender ON public.messages USING btree (sender_id, thread_id, seq);
+CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (uuid_hash(thread_id), id);
+CREATE INDEX messages_by_sender ON public.messages USING btree (((uuid_hash(sender_id) # uuid_hash(thread_id))), ((seq)::integer));
 CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));
 CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) INCLUDE (mentions, sender_id) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
 CREATE INDEX outbox_by_thread ON public.outbox USING btree (thread_id, message_id);

@@ -15,12 +15,23 @@ extension Store {
         case unknownOutcome
         /// Nothing was changed. The same batch may succeed later.
         case retryable(Problem)
+        /// Nothing was changed: one item has the id of something that is stored.
+        case idTaken
         /// Nothing was changed, because of one item's data. Retried in halves, all other items succeed.
         case data(Problem)
+
+        /// Whether the batch can succeed without one of its items.
+        package var isOfOneItem: Bool {
+            switch self {
+            case .idTaken, .data: true
+            case .unknownOutcome, .retryable: false
+            }
+        }
 
         package var problem: Problem {
             switch self {
             case .unknownOutcome: Problem(database: .connectionLost(wasSent: true))
+            case .idTaken: Problem(.internalError, "The database refused an id that is taken.")
             case .retryable(let problem), .data(let problem): problem
             }
         }
@@ -45,6 +56,7 @@ extension Store {
         switch error {
         case PostgresError.connectionLost(wasSent: true): return .unknownOutcome
         case let error as PostgresError:
+            if case .server(let refusal) = error, refusal.sqlState == "23505" { return .idTaken }
             let problem = Problem(database: error)
             return problem.code == .internalError ? .data(problem) : .retryable(problem)
         default: return .retryable(.stopping)

@@ -80,6 +80,20 @@ language sql stable as $$
         || ',"expires_at":' || coalesce('"' || rfc3339(p_expires_at) || '"', 'null') || '}'
 $$;
 
+-- Returns: how messages_by_sender finds the messages of a sender in a thread, with `seq::int`. Others may have the same
+-- key, so the columns are compared too: with `sender_is`, which no index can serve, so that this one is used whatever
+-- the statistics say. Inlined.
+create or replace function sender_key(p_sender uuid, p_thread uuid) returns int
+language sql immutable parallel safe as $$
+    select uuid_hash(p_sender) # uuid_hash(p_thread)
+$$;
+
+-- Returns: whether a message is in the thread, and the sender's.
+create or replace function sender_is(m messages, p_sender uuid, p_thread uuid) returns boolean
+language sql immutable parallel safe as $$
+    select m.sender_id = p_sender and (m.thread_id = p_thread) is true
+$$;
+
 -- Returns: an event as clients get it. `p_data` is JSON text.
 create or replace function event_json(p_type text, p_thread uuid, p_at timestamptz, p_data text) returns text
 language sql stable as $$

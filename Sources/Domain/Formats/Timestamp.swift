@@ -42,9 +42,33 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 extension Timestamp: CustomStringConvertible {
     /// The text in UTC with milliseconds, truncated and not rounded, for years 0 to 9999.
     package var description: String {
+        String(unsafeUninitializedCapacity: Self.textByteCount) { write(to: $0) }
+    }
+
+    static var textByteCount: Int { 24 }
+
+    /// Writes the same, and returns its length.
+    func write(to buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         let millis = Int(microsSince1970).flooredDivision(by: 1_000).quotient.flooredDivision(by: 1_000)
         let time = CivilTime(secondsSince1970: millis.quotient)
-        return "\(time.date)T\(time.timeOfDay).\(millis.remainder.padded(to: 3))Z"
+        var at = 0
+        func write(_ number: Int, digitCount: Int, then end: Unicode.Scalar) {
+            var rest = number
+            for place in (at..<at + digitCount).reversed() {
+                buffer[place] = Byte.zero + UInt8(rest % 10)
+                rest /= 10
+            }
+            buffer[at + digitCount] = UInt8(ascii: end)
+            at += digitCount + 1
+        }
+        write(time.year, digitCount: 4, then: "-")
+        write(time.month, digitCount: 2, then: "-")
+        write(time.day, digitCount: 2, then: "T")
+        write(time.hour, digitCount: 2, then: ":")
+        write(time.minute, digitCount: 2, then: ":")
+        write(time.second, digitCount: 2, then: ".")
+        write(millis.remainder, digitCount: 3, then: "Z")
+        return at
     }
 }
 

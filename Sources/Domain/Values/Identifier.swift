@@ -29,21 +29,24 @@ package struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
 
     /// The form that clients see.
     package var description: String {
-        String(unsafeUninitializedCapacity: 36) { buffer in
-            var at = 0
-            withUnsafeBytes(of: uuid.uuid) { bytes in
-                for (index, byte) in bytes.enumerated() {
-                    if index == 4 || index == 6 || index == 8 || index == 10 {
-                        buffer[at] = UInt8(ascii: "-")
-                        at += 1
-                    }
-                    buffer[at] = UInt8(hexadecimalDigitOf: byte >> 4)
-                    buffer[at + 1] = UInt8(hexadecimalDigitOf: byte & 15)
-                    at += 2
+        String(unsafeUninitializedCapacity: Self.textByteCount) { write(to: $0) }
+    }
+
+    /// Writes the same, and returns its length.
+    func write(to buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        var at = 0
+        withUnsafeBytes(of: uuid.uuid) { bytes in
+            for (index, byte) in bytes.enumerated() {
+                if index == 4 || index == 6 || index == 8 || index == 10 {
+                    buffer[at] = UInt8(ascii: "-")
+                    at += 1
                 }
+                buffer[at] = UInt8(hexadecimalDigitOf: byte >> 4)
+                buffer[at + 1] = UInt8(hexadecimalDigitOf: byte & 15)
+                at += 2
             }
-            return at
         }
+        return at
     }
 
     package static func < (left: Self, right: Self) -> Bool { left.uuid < right.uuid }

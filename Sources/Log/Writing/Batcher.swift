@@ -160,12 +160,12 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         var pauseMs = 20
         while true {
             metrics.failures.add()
-            if case .data(let problem) = failure {
+            if failure.isOfOneItem {
                 guard batch.count > 1 else {
                     logger.error(
                         "the database refused a write",
-                        metadata: ["reason": "\(problem.detail)"])
-                    answer([(batch[0].waiter, .failure(problem))])
+                        metadata: ["reason": "\(failure.problem.detail)"])
+                    answer([(batch[0].waiter, .failure(failure.problem))])
                     return
                 }
                 // Halve the batch until the guilty item is alone; the other items succeed.

@@ -21,17 +21,30 @@ package final class Writer<Caller: Sendable>: Sendable {
         _ store: Store, tail: Tail, logger: Logger, answer: @escaping @Sendable ([(Caller, Appended)]) -> Void
     ) {
         let heads = ThreadHeads()
+        let checks = Mutex(IDChecks())
         messages = Batcher(
             logger: logger,
             call: .init(
                 begin: { batch, deadline, done in
-                    store.append(batch, known: heads.known(of: batch), node: tail.node, by: deadline) { result in
+                    let known = heads.known(of: batch)
+                    @Sendable func append(isChecked: Bool, _ done: @escaping Store.BatchDone) {
+                        store.append(
+                            batch, known: known, node: tail.node, isChecked: isChecked, by: deadline, done)
+                    }
+                    @Sendable func finish(_ result: Result<Store.UndecodedBatch, Store.BatchFailure>) {
                         if case .failure = result { tail.check() }
                         done(result)
+                    }
+                    let isChecked = checks.withLock { $0.next() }
+                    append(isChecked: isChecked) { result in
+                        guard !isChecked, case .failure(.idTaken) = result else { return finish(result) }
+                        checks.withLock { $0.found() }
+                        append(isChecked: true, finish)
                     }
                 },
                 read: { rows, batch throws(Store.BatchFailure) in
                     let (outcomes, written) = try Store.appended(rows, batch)
+                    if outcomes.contains(where: \.isOfTakenID) { checks.withLock { $0.found() } }
                     heads.learn(from: outcomes, of: batch)
                     tail.take(written: written)
                     return outcomes

@@ -34,6 +34,24 @@ package struct JSONWriter {
     /// Appends a value that is already JSON.
     package mutating func raw(_ text: JSONText) { utf8.append(contentsOf: text.utf8) }
 
+    /// Appends bytes that are already JSON, or a part of it.
+    @inlinable
+    package mutating func raw(_ bytes: some Collection<UInt8>) { utf8.append(contentsOf: bytes) }
+
+    /// Appends a string of ASCII characters, of which none has to be escaped, with its quotes.
+    /// - Parameter write: writes the characters, and returns how many.
+    @inlinable
+    package mutating func writePlain(
+        byteCountMax: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int
+    ) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: byteCountMax + 2) { buffer in
+            let count = write(UnsafeMutableBufferPointer(rebasing: buffer[1...]))
+            buffer[0] = UInt8(ascii: "\"")
+            buffer[count + 1] = UInt8(ascii: "\"")
+            utf8.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<(count + 2)]))
+        }
+    }
+
     @inlinable
     package mutating func write(_ value: some BinaryInteger) { utf8.append(contentsOf: String(value).utf8) }
 

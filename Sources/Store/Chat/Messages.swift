@@ -9,28 +9,40 @@ extension Store {
         /// The same message is stored already; this is the stored one.
         case exists(JSONText)
         case refused(Problem)
+
+        /// Whether another message, or the same one, has the id.
+        package var isOfTakenID: Bool {
+            switch self {
+            case .created: false
+            case .exists: true
+            case .refused(let problem): problem.code == .idTaken
+            }
+        }
     }
 
     /// Appends a batch in one transaction. `done` gets the answer, which `appended` decodes, or why the call failed as
     /// a whole. After `unknownOutcome` the batch may have been committed.
     /// - Parameters:
+    ///   - isChecked: looks whether messages with these ids are stored already. Otherwise a batch with such a message
+    ///     fails with `idTaken`, and one without costs less.
     ///   - known: for each message, a seq that its thread is known to have reached, or nil: it speeds up finding the
     ///     head.
     ///   - node: the calling node, which is not notified of these events.
     ///   - deadline: until when the call may wait for the database.
     package func append(
-        _ batch: [NewMessage], known: [Seq?] = [], node: String = "", by deadline: ContinuousClock.Instant? = nil,
-        _ done: @escaping BatchDone
+        _ batch: [NewMessage], known: [Seq?] = [], node: String = "", isChecked: Bool = true,
+        by deadline: ContinuousClock.Instant? = nil, _ done: @escaping BatchDone
     ) {
         begin(
-            "message_append",
+            isChecked ? "message_append" : "message_append_new",
             [
                 .ids(batch.map { $0.id }), .ids(batch.map { $0.thread }), .ids(batch.map { $0.sender }),
                 .texts(batch.map { $0.type }), .jsons(batch.map { $0.payload.utf8 }),
                 .uuids(batch.map { $0.replyTo?.uuid }),
-                .texts(batch.map { Self.arrayLiteral($0.mentions) }), .int8s(known.map { $0?.value }), .text(node),
-                .null,
-                // Nearly all batches need neither array, so they send null.
+                // Nearly all batches need none of the arrays that may be null.
+                batch.contains { !$0.mentions.isEmpty }
+                    ? .texts(batch.map { Self.arrayLiteral($0.mentions) }) : .null,
+                .int8s(known.map { $0?.value }), .text(node), .null,
                 batch.contains { $0.expires != nil } ? .int4s(batch.map { $0.expires?.seconds }) : .null,
                 batch.contains { !$0.attachments.isEmpty }
                     ? .texts(batch.map { $0.attachments.isEmpty ? nil : Self.arrayLiteral($0.attachments) }) : .null,
@@ -46,9 +58,19 @@ extension Store {
         let outcomes = try inOrder(answer, count: batch.count) { row -> Appended in
             switch try row.text(1) {
             case "created":
-                written.epoch = try row.int4(7)
-                written.events.append(try event(row, in: batch[Int(try row.int4(0)) - 1].thread))
-                return .created(try row.json(2), Seq(try row.int8(3)))
+                let message = batch[Int(try row.int4(0)) - 1]
+                let created = try created(row, message)
+                let text =
+                    row.isNull(11)
+                    ? created.message(payload: message.payload.utf8)
+                    : try row.withBytes(11) { created.message(payload: $0) }
+                written.epoch = try row.int4(6)
+                written.events.append(
+                    StoredEvent(
+                        position: Position(try row.int8(4)), type: "message.created", thread: message.thread,
+                        at: created.at, untilDelivered: try row.boolOrNull(10) ?? false,
+                        body: created.event(of: text)))
+                return .created(text, created.seq)
             case "exists": return .exists(try row.json(2))
             case "conflict":
                 return .refused(
@@ -79,11 +101,12 @@ extension Store {
         return (outcomes, written)
     }
 
-    private static func event(_ row: Row, in thread: ThreadID) throws -> StoredEvent {
-        StoredEvent(
-            position: Position(try row.int8(4)), type: "message.created", thread: thread,
-            at: Timestamp(microsSince1970: try row.timestamp(5)), untilDelivered: try row.boolOrNull(8) ?? false,
-            body: try row.json(6))
+    private static func created(_ row: Row, _ message: NewMessage) throws -> CreatedMessage {
+        CreatedMessage(
+            id: message.id, thread: message.thread, seq: Seq(try row.int8(3)),
+            sender: .init(id: message.sender, name: try row.text(7), image: try row.textOrNull(8)), type: message.type,
+            replyTo: message.replyTo, mentions: message.mentions, at: Timestamp(microsSince1970: try row.timestamp(5)),
+            expiresAt: row.isNull(9) ? nil : Timestamp(microsSince1970: try row.timestamp(9)))
     }
 
     static func arrayLiteral<Kind>(_ ids: [Identifier<Kind>]) -> String {

@@ -22,26 +22,13 @@ extension Store {
     package func catchUp(
         _ user: UserID, from cursor: Cursor, limit: Int, byteCountMax: Int
     ) async throws -> CatchUp {
-        try await reads.row(
+        let rows = try await reads.rows(
             "sync_read",
             [
                 .id(user), .int4(cursor.epoch), .int8(cursor.position.value), .int(limit),
                 .int(byteCountMax),
-            ]
-        ) { row in
-            guard try row.text(0) == "ok" else { return .expired }
-            var events: [(position: Position, body: JSONText)] = []
-            if !row.isNull(3) {
-                events = zip(try row.int8s(3), try row.texts(4)).map { (Position($0), JSONText(utf8: Array($1.utf8))) }
-            }
-            var head = Cursor(epoch: try row.int4(2), position: Position(try row.int8(1)))
-            if try row.bool(5) {
-                head.position = events.last?.position ?? cursor.position
-                return .part(events, last: head)
-            }
-            let threads = row.isNull(6) ? [] : try row.uuids(6).map(ThreadID.init)
-            return .whole(events, head: head, threads: threads)
-        }
+            ])
+        return try await decoded { try CatchUp(rows, from: cursor) }
     }
 
     /// Returns, for a client whose cursor has expired, a new cursor and the threads that the client must load again,
@@ -50,5 +37,31 @@ extension Store {
         try await reads.row("sync_restart", [.id(user), .int4(cursor.epoch), .int8(cursor.position.value)]) {
             (Cursor(epoch: try $0.int4(1), position: Position(try $0.int8(0))), try $0.json(2))
         }
+    }
+}
+
+extension CatchUp {
+    /// Decodes the rows of sync_read.
+    fileprivate init(_ rows: Rows, from cursor: Cursor) throws {
+        var events: [(position: Position, body: JSONText)] = []
+        for row in rows {
+            guard row.isNull(14) else {
+                guard try row.text(14) == "ok" else {
+                    self = .expired
+                    return
+                }
+                var head = Cursor(epoch: try row.int4(16), position: Position(try row.int8(15)))
+                if try row.bool(17) {
+                    head.position = events.last?.position ?? cursor.position
+                    self = .part(events, last: head)
+                } else {
+                    self = .whole(events, head: head, threads: try row.uuids(18).map(ThreadID.init))
+                }
+                return
+            }
+            let body = try row.event(EventColumns(thread: 2, at: 3, body: 4, message: 5))
+            events.append((Position(try row.int8(0)), body))
+        }
+        throw PostgresError.decoding("sync_read's last row")
     }
 }

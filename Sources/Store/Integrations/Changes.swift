@@ -98,7 +98,14 @@ extension Changes {
 
 extension Row {
     fileprivate func change() throws -> Change {
-        guard let data = try withBytes(6, Change.data) else { throw PostgresError.decoding("an event's data") }
+        let columns = EventColumns(thread: 3, at: 4, body: 6, message: 11)
+        let data =
+            if let message = try createdMessage(columns) {
+                try withBytes(columns.body) { message.message(payload: $0) }
+            } else {
+                try withBytes(columns.body, Change.data)
+            }
+        guard let data else { throw PostgresError.decoding("an event's data") }
         return Change(
             id: EventID(epoch: try int4(1), position: Position(try int8(0))), type: try text(2),
             thread: try uuidOrNull(3).map(ThreadID.init), at: Timestamp(microsSince1970: try timestamp(4)),

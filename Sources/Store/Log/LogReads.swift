@@ -20,7 +20,7 @@ package struct StoredEvent: Sendable {
     package var untilDelivered: Bool
     /// When it was written, before the commit, by the database's clock.
     package var at: Timestamp
-    /// The whole event as clients get it.
+    /// The whole event as clients get it. Of a message it is made when the row is decoded, so once a node.
     package var body: JSONText
 
     package init(
@@ -80,8 +80,40 @@ extension Store {
                 session: try row.uuidOrNull(6).map(SessionID.init),
                 withdraws: try row.int8OrNull(7).map { Position($0) },
                 at: Timestamp(microsSince1970: try row.timestamp(9)), untilDelivered: try row.boolOrNull(11) ?? false,
-                body: try row.json(8))
+                body: try row.event(EventColumns(thread: 2, at: 9, body: 8, message: 12)))
         }
         return LogPart(events: events, epoch: try rows.first?.int4(10))
+    }
+}
+
+/// Where a row has what an event is made from.
+struct EventColumns {
+    let thread: Int
+    let at: Int
+    let body: Int
+    /// The message's id. After it come seq, sender, name, image, type, reply_to, mentions and expires_at.
+    let message: Int
+}
+
+extension Row {
+    /// Returns the event as clients get it.
+    func event(_ columns: EventColumns) throws -> JSONText {
+        guard let message = try createdMessage(columns) else { return try json(columns.body) }
+        return try withBytes(columns.body) { message.event(payload: $0) }
+    }
+
+    /// Returns the new message of an event; nil for another event, and once its content was withdrawn.
+    func createdMessage(_ columns: EventColumns) throws -> CreatedMessage? {
+        guard let id = try uuidOrNull(columns.message) else { return nil }
+        let first = columns.message + 1
+        let sender = try uuidOrNull(first + 1).map { id in
+            CreatedMessage.Sender(id: UserID(id), name: try text(first + 2), image: try textOrNull(first + 3))
+        }
+        return CreatedMessage(
+            id: MessageID(id), thread: ThreadID(try uuid(columns.thread)), seq: Seq(try int8(first)), sender: sender,
+            type: try text(first + 4), replyTo: try uuidOrNull(first + 5).map(MessageID.init),
+            mentions: isNull(first + 6) ? [] : try uuids(first + 6).map(UserID.init),
+            at: Timestamp(microsSince1970: try timestamp(columns.at)),
+            expiresAt: isNull(first + 7) ? nil : Timestamp(microsSince1970: try timestamp(first + 7)))
     }
 }

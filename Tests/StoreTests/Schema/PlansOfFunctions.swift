@@ -84,8 +84,8 @@ struct PlansOfFunctions {
                     select '\(Self.thread)', n, ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid, '\(sender)',
                         'message', ('{"text":"w' || n || '"}')::json, now(), n
                     from generate_series(1, count) n;
-                    insert into events (pos, at, type, thread_id, body)
-                    select n, now(), 'message.created', '\(Self.thread)', '{"data":{"seq":' || n || '}}'
+                    insert into events (pos, at, type, thread_id, seq, body)
+                    select n, now(), 'message.created', '\(Self.thread)', n, '{}'
                     from generate_series(1, count) n;
                 $$;
                 -- The plans are made. What was done is undone, so that it can be done again.

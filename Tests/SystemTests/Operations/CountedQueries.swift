@@ -91,8 +91,8 @@ extension SystemTests {
             let seconds = Int(started.duration(to: .now).seconds.rounded(.up))
             let counts = try await database.counts()
             #expect(members.counts.answers - before.0.answers >= 10_000)
-            #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
-            #expect(counts["message_append"]?.calls == messageCount)
+            #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append_new"], "\(counts)")
+            #expect(counts["message_append_new"]?.calls == messageCount)
             // The marks that polls report are written every five seconds, however many polls there were.
             let markCalls = counts["receipt_deliver"]?.calls ?? 0
             #expect((1...(seconds / 5 + 2)).contains(markCalls), "\(counts)")
@@ -127,7 +127,7 @@ extension SystemTests {
             for number in 1...messageCount { _ = try await sender.sent("\(number)", in: thread, as: ann) }
             #expect(try await source.events(messageCount).count == messageCount)
             let counts = try await database.counts()
-            #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
+            #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append_new"], "\(counts)")
             try await node.stop()
         }
 
@@ -157,7 +157,7 @@ extension SystemTests {
                 try await swarm.waitUntilWaiting(within: .seconds(5))
             }
             let counts = try await database.counts()
-            #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
+            #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append_new"], "\(counts)")
             let rows = messageCount * (nodes.count - 1)...messageCount * nodes.count
             #expect(rows.contains(counts["log_read"]?.rows ?? 0), "\(counts)")
 

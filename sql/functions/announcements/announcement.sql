@@ -141,7 +141,8 @@ begin
     cross join lateral (
         select null::uuid as user_id
         where case when m.status = 'joined' then t.member_count > 1 else t.member_count > 0 and (select s.seq from messages s
-            where s.sender_id = p_user and s.thread_id = t.id order by s.seq limit 1) is not null end
+            where sender_key(s.sender_id, s.thread_id) = sender_key(p_user, t.id)
+                and sender_is(s, p_user, t.id) order by s.seq::int limit 1) is not null end
         union all
         (select o.user_id from members o
         where o.thread_id = t.id and o.user_id <> p_user and t.kind = 'direct' and t.member_count = 1

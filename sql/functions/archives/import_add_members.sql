@@ -38,6 +38,12 @@ begin
     where r.import_id = p_import and import_place(r.thread_id, r.seq) > 0
     group by 1, 2, 3, 4;
     perform import_insert_members(p_import);
+    insert into guest_threads (user_id, thread_id)
+    select distinct m.sender_id, m.thread_id
+    from import_messages m join import_fates f on f.id = m.thread_id and f.fate = 'new'
+    where m.import_id = p_import and m.sender_id is not null and not exists (
+        select from members x where x.thread_id = m.thread_id and x.user_id = m.sender_id)
+    on conflict do nothing;
     update threads t set member_count = c.count
     from (select m.thread_id, count(*) as count from import_memberships m where m.status = 'joined'
         group by m.thread_id) c

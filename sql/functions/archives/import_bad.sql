@@ -108,7 +108,7 @@ begin
         union all select h.line, h.thread_id, h.message_id from import_hides h where h.import_id = p_import) x
     where not exists (select from import_messages m
             where m.import_id = p_import and m.thread_id = x.thread_id and m.id = x.message_id)
-        and not exists (select from messages m where m.thread_id = x.thread_id and m.id = x.message_id);
+        and (message_find(x.thread_id, x.message_id)).seq is null;
 end $$;
 
 -- Returns: attachments whose bytes are missing or others than declared, bytes of no attachment, and messages with

@@ -177,12 +177,12 @@ begin
     select m.line, 'message', import_thread_reason(f.fate)
     from import_messages m left join import_fates f on f.id = m.thread_id
     where m.import_id = p_import and f.fate is distinct from 'new'
-        and not exists (select from messages e where e.thread_id = m.thread_id and e.id = m.id);
+        and (message_find(m.thread_id, m.id)).seq is null;
 
     insert into import_counts
     select 'messages', count(*) filter (where f.fate = 'new'),
         count(*) filter (where f.fate is distinct from 'new'
-            and exists (select from messages e where e.thread_id = m.thread_id and e.id = m.id))
+            and (message_find(m.thread_id, m.id)).seq is not null)
     from import_messages m left join import_fates f on f.id = m.thread_id
     where m.import_id = p_import;
 end $$;

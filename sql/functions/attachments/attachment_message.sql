@@ -61,14 +61,16 @@ begin
     return next;
 end $$;
 
--- Adds the uses of new messages, which have attachments.
+-- Adds the uses of new messages. Items that were not stored, and those without attachments, are left out.
 -- Locks: the caller holds the attachments (attachment_judge)
-create or replace function attachment_use_new(p_threads uuid[], p_ids uuid[], p_attachments text[]) returns void
+create or replace function attachment_use_new(p_threads uuid[], p_ids uuid[], p_senders uuid[], p_attachments text[])
+returns void
 language plpgsql volatile as $$
 begin
     perform attachment_use_add(m, g.attachments::uuid[])
-    from unnest(p_threads, p_ids, p_attachments) g (thread_id, id, attachments)
-    cross join lateral message_find(g.thread_id, g.id) m;
+    from unnest(p_threads, p_ids, p_senders, p_attachments) g (thread_id, id, sender_id, attachments)
+    cross join lateral message_find(g.thread_id, g.id) m
+    where g.attachments is not null and m.sender_id = g.sender_id;
 end $$;
 
 -- Adds a message's uses of attachments that it has not had.

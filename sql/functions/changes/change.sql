@@ -17,7 +17,7 @@ end $$;
 -- Returns: the events after a position, oldest first, all from one snapshot, and a last row without an event.
 --   pos, event_epoch   where the event was written; they never change
 --   type, thread_id, at, actor_id
---   body          the event as clients get it, JSON text
+--   body, message_id and the columns after it   the event, as log_read returns it
 -- Only the last row has:
 --   state         ok | expired (the cursor is from a lost tail, or from before the trimmed part of the log)
 --   last, epoch   where to continue; with `expired`: what misses nothing that the log still has
@@ -28,7 +28,8 @@ end $$;
 create or replace function changes_read(
     p_epoch int, p_pos bigint, p_types text[], p_limit int, p_bytes int, p_scan int default 5000)
 returns table (pos bigint, event_epoch int, type text, thread_id uuid, at timestamptz, actor_id uuid, body text,
-    state text, last bigint, epoch int, head bigint)
+    state text, last bigint, epoch int, head bigint, message_id uuid, seq bigint, sender_id uuid, name text, image text,
+    message_type text, reply_to uuid, mentions uuid[], expires_at timestamptz)
 language plpgsql stable
 set enable_sort = off set plan_cache_mode = force_generic_plan
 as $$
@@ -40,22 +41,27 @@ declare
 begin
     select * into v_place from log_place(p_epoch, p_pos);
     if v_place.state <> 'kept' then
-        return query select null::bigint, null::int, null, null::uuid, null::timestamptz, null::uuid, null, 'expired',
-            change_resume(p_epoch, v_place.state, v_place.epoch_end, v_place.head), v_place.epoch, v_place.head;
+        state := 'expired';
+        last := change_resume(p_epoch, v_place.state, v_place.epoch_end, v_place.head);
+        epoch := v_place.epoch;
+        head := v_place.head;
+        return next;
         return;
     end if;
     v_last := least(v_place.head, p_pos + p_scan);
-    for pos, type, thread_id, at, actor_id, body, event_epoch in
+    for pos, type, thread_id, at, actor_id, body, event_epoch, message_id, seq, sender_id, name, image, message_type,
+        reply_to, mentions, expires_at in
         -- Clients know whose session it is. The event of an erased user has no data any more.
         select e.pos, e.type, e.thread_id, e.at, e.actor_id, case e.type when 'session.revoked' then event_json(e.type, null,
             e.at, json_build_object('session_id', e.session_id, 'user_id', e.user_id)::text) else e.body end,
-            (select l.epoch from log_epochs l where l.first_pos <= e.pos order by l.epoch desc limit 1)
+            (select l.epoch from log_epochs l where l.first_pos <= e.pos order by l.epoch desc limit 1),
+            e.message_id, e.seq, e.actor_id, e.name, e.image, e.message_type, e.reply_to, e.mentions, e.expires_at
         from events e
         where e.pos > p_pos and e.pos <= v_last and coalesce(e.is_change, e.user_id is null)
             and (p_types is null or e.type = any (p_types))
         order by e.pos limit p_limit + 1
     loop
-        v_bytes := v_bytes + octet_length(body);
+        v_bytes := v_bytes + event_bytes(body, message_id);
         if v_count = p_limit or (v_count > 0 and v_bytes > p_bytes) then
             -- The positions before this event have nothing else.
             v_last := pos - 1;
@@ -65,7 +71,8 @@ begin
         return next;
     end loop;
     return query select null::bigint, null::int, null, null::uuid, null::timestamptz, null::uuid, null, 'ok',
-        v_last, v_place.epoch, v_place.head;
+        v_last, v_place.epoch, v_place.head, null::uuid, null::bigint, null::uuid, null, null, null, null::uuid, null::uuid[],
+        null::timestamptz;
 end $$;
 
 -- Returns: the position from which a reader with an expired cursor misses nothing that the log still has: the end of

@@ -181,20 +181,3 @@ begin
     end if;
     delete from command_runs r where r.user_id = p_user;
 end $$;
-
--- Returns: the threads in which an account has written, for bots, which may write without being members.
--- Costs: an index probe a thread
-create or replace function command_threads(p_user uuid) returns setof uuid
-language plpgsql stable
-set enable_sort = off
-as $$
-declare
-    v_thread uuid;
-begin
-    v_thread := (select m.thread_id from messages m where m.sender_id = p_user order by m.thread_id limit 1);
-    while v_thread is not null loop
-        return next v_thread;
-        v_thread := (select m.thread_id from messages m where m.sender_id = p_user and m.thread_id > v_thread
-            order by m.thread_id limit 1);
-    end loop;
-end $$;

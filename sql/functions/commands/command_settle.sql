@@ -58,11 +58,10 @@ begin
     values (p_thread, coalesce(v_last.seq, 0) + 1, p_id, p_bot, 'message', p_payload, p_reply_to, v_now,
         v_now + v_kept.s * interval '1 second', v_head + 1, v_kept.until_delivered)
     returning m.* into v_message;
-    insert into events (pos, at, type, thread_id, seq, actor_id, body)
-    values (v_head + 1, v_now, 'message.created', p_thread, v_message.seq, p_bot,
-        event_json('message.created', p_thread, v_now, message_view(v_message)));
+    perform message_log(v_message);
+    insert into guest_threads (user_id, thread_id) values (p_bot, p_thread) on conflict do nothing;
     if v_message.expires_at is not null or v_message.until_delivered then
-        perform retention_note(array[p_thread], array[p_id], v_head + 1);
+        perform retention_note(array[p_thread], array[p_id], array[p_bot]);
     end if;
     perform log_announce(v_head + 1);
 end $$;

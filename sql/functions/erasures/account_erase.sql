@@ -52,11 +52,8 @@ begin
     insert into erasures (user_id, erases_messages, pos)
     values (p_user, p_erases_messages, log_pos_at(v_user.created_at - interval '1 minute') - 1);
     insert into erasure_threads (user_id, thread_id, at)
-    select m.user_id, m.thread_id, v_now from members m where m.user_id = p_user;
-    if v_user.is_bot then
-        insert into erasure_threads (user_id, thread_id, at)
-        select p_user, t.id, v_now from command_threads(p_user) t (id) on conflict do nothing;
-    end if;
+    select p_user, t.id, v_now from account_threads(p_user) t (id);
+    delete from guest_threads g where g.user_id = p_user;
     v_sessions := account_sign_out(p_user);
 
     v_head := change_log(log_begin(), v_now, 'user.updated', null, null, user_json(v_user)::text);

@@ -107,8 +107,9 @@ declare
 begin
     perform thread_lock(p_task.thread_id);
     v_messages := array(select m from messages m
-        where m.sender_id = p_task.user_id and m.thread_id = p_task.thread_id and m.seq > p_task.seq and m.deleted_at is null
-        order by m.seq limit p_limit);
+        where sender_key(m.sender_id, m.thread_id) = sender_key(p_task.user_id, p_task.thread_id)
+            and m.seq::int > p_task.seq::int and sender_is(m, p_task.user_id, p_task.thread_id) and m.deleted_at is null
+        order by m.seq::int limit p_limit);
     if cardinality(v_messages) > 0 then
         perform report_forget(array(select x.thread_id from unnest(v_messages) x), array(select x.seq from unnest(v_messages) x),
             true);

@@ -10,6 +10,37 @@ language sql stable as $$
     from users u where u.id = p_user
 $$;
 
+-- Returns: the threads in which an account may have written: those that it is or was a member of, and others.
+create or replace function account_threads(p_user uuid) returns setof uuid
+language sql stable as $$
+    select m.thread_id from members m where m.user_id = p_user
+    union
+    select g.thread_id from guest_threads g where g.user_id = p_user
+$$;
+
+-- Returns: the next `p_limit` messages of an account in the order of (thread, seq).
+-- Costs: an index probe for each thread up to the last message
+create or replace function account_messages(p_user uuid, p_thread uuid, p_seq bigint, p_limit int) returns setof messages
+language plpgsql stable
+set enable_sort = off
+as $$
+declare
+    v_thread uuid;
+    v_left int := p_limit;
+    v_count int;
+begin
+    for v_thread in select t.id from account_threads(p_user) t (id) where t.id >= p_thread order by t.id loop
+        return query
+        select m.* from messages m
+        where sender_key(m.sender_id, m.thread_id) = sender_key(p_user, v_thread)
+            and m.seq::int > case when v_thread = p_thread then p_seq else 0 end::int and sender_is(m, p_user, v_thread)
+        order by m.seq::int limit v_left;
+        get diagnostics v_count = row_count;
+        v_left := v_left - v_count;
+        exit when v_left = 0;
+    end loop;
+end $$;
+
 -- Returns: one line of an export.
 create or replace function export_line(p_type text, p_data jsonb) returns text
 language sql immutable parallel safe as $$
@@ -61,8 +92,7 @@ begin
                 from (
                     select '{"type":"message","data":' || message_view(m, p_user) || '}' as line, m.thread_id, m.seq,
                         m.edited_at is not null as is_edited
-                    from messages m where m.sender_id = p_user and (m.thread_id, m.seq) > (v_id, v_seq)
-                    order by m.thread_id, m.seq limit p_limit) s
+                    from account_messages(p_user, v_id, v_seq, p_limit) m) s
                 window w as (order by s.thread_id, s.seq)
             ) f where f.place = 1 or f.bytes <= 1048576 order by f.thread_id, f.seq;
     when 'reactions' then

@@ -129,8 +129,8 @@ language plpgsql stable as $$
 begin
     return hold_covers(null, p_user) or exists (
         select from holds h where h.released_at is null and h.thread_id is not null
-            and (select m.seq from messages m where m.thread_id = h.thread_id and m.sender_id = p_user
-                order by m.seq limit 1) is not null);
+            and (select m.seq from messages m where sender_key(m.sender_id, m.thread_id) = sender_key(p_user, h.thread_id)
+                and sender_is(m, p_user, h.thread_id) order by m.seq::int limit 1) is not null);
 end $$;
 
 -- Keeps the names of an account that is about to be erased, if a hold covers messages of it.

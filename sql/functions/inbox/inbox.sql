@@ -71,8 +71,9 @@ language sql stable rows 100 as $$
                         (select t.created_at from threads t where t.id = m.thread_id)) as rank,
                     case when l.sender_id = m.user_id or m.read_seq >= l.seq then l.seq
                         else greatest(m.read_seq, (select s.seq from messages s
-                            where s.thread_id = m.thread_id and s.sender_id = m.user_id and s.seq > m.read_seq
-                            order by s.seq desc limit 1)) end as read_seq
+                            where sender_key(s.sender_id, s.thread_id) = sender_key(m.user_id, m.thread_id)
+                                and s.seq::int > m.read_seq::int and sender_is(s, m.user_id, m.thread_id)
+                            order by s.seq::int desc limit 1)) end as read_seq
                 from members m
                 left join lateral (select x.seq, x.created_at, x.sender_id from messages x
                     where x.thread_id = m.thread_id

@@ -11,19 +11,17 @@ language sql stable as $$
         case when m.reacted then reactions_json(m.thread_id, m.seq, p_user) end)
 $$;
 
--- Returns: the message with that id, all null if there is none. Looks up by `between`, ordered by id: an index that
--- has only the thread never seems as good, whatever the statistics. The same goes for seqs. A change names both, so
--- that any index will do. All functions that read or change messages turn sequential scans off: while the table is
+-- Returns: the message with that id, all null if there is none. Compares the thread with what no index can serve, so that
+-- the index by id is used whatever the statistics say. Seqs are looked up by `between`, ordered by seq, for the same
+-- reason. A change names both, so that any index will do. All functions that read or change messages turn sequential scans off: while the table is
 -- empty they seem to cost nothing, and the plan made then is kept.
 create or replace function message_find(p_thread uuid, p_message uuid) returns messages
-language plpgsql stable
-set enable_sort = off
-as $$
+language plpgsql stable as $$
 declare
     v_message messages;
 begin
     select * into v_message from messages m
-    where m.thread_id = p_thread and m.id between p_message and p_message order by m.id limit 1;
+    where uuid_hash(m.thread_id) = uuid_hash(p_thread) and m.id = p_message and (m.thread_id = p_thread) is true;
     return v_message;
 end $$;
 

@@ -33,7 +33,8 @@ begin
         returning m as message
     )
     select array_agg(g.message) into v_gone from gone g;
-    update events e set body = event_json(e.type, t.thread_id, e.at, message_view(t.message))
+    update events e set body = event_json(e.type, t.thread_id, e.at, message_view(t.message)), message_id = null,
+        message_type = null, name = null, image = null, reply_to = null, mentions = null, expires_at = null
     from (
         select g.thread_id, g as message, g.pos from unnest(v_gone) g
         union all

@@ -39,8 +39,6 @@ begin
     values (p_thread, coalesce(v_last.seq, 0) + 1, uuid_v7(p_now), 'system', p_payload,
         greatest(p_now, v_last.created_at), p_head + 1)
     returning m.* into v_message;
-    insert into events (pos, at, type, thread_id, seq, body)
-    values (v_message.pos, v_message.created_at, 'message.created', p_thread, v_message.seq,
-        event_json('message.created', p_thread, v_message.created_at, message_view(v_message)));
+    perform message_log(v_message);
     return v_message.pos;
 end $$;

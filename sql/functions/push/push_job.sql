@@ -82,7 +82,8 @@ begin
                 select t.* from membership_spans b
                 cross join lateral (
                     select e.* from events e
-                    where e.thread_id = b.thread_id and e.user_id is null and e.pos > g.pos and e.pos >= b.from_pos
+                    where uuid_hash(e.thread_id) = uuid_hash(b.thread_id) and e.thread_id = b.thread_id and e.user_id is null
+                        and e.pos > g.pos and e.pos >= b.from_pos
                         and e.pos <= least(v_end, b.to_pos) and e.at > p_oldest
                     order by e.pos desc limit 1000) t
                 where b.user_id = g.user_id and (b.to_pos is null or b.to_pos > g.pos)

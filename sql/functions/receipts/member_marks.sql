@@ -5,8 +5,9 @@
 create or replace function member_read_seq(m members) returns bigint
 language plpgsql stable as $$
 begin
-    return greatest(m.read_seq, (select o.seq from messages o where o.thread_id = m.thread_id
-        and o.sender_id = m.user_id and o.seq > m.read_seq order by o.seq desc limit 1));
+    return greatest(m.read_seq, (select o.seq from messages o
+        where sender_key(o.sender_id, o.thread_id) = sender_key(m.user_id, m.thread_id) and o.seq::int > m.read_seq::int
+            and sender_is(o, m.user_id, m.thread_id) order by o.seq::int desc limit 1));
 end $$;
 
 -- Returns: `read_seq`, how far a member has read as others see it, and `own_seq`, as the member sees it: less after
@@ -15,6 +16,7 @@ create or replace function member_marks(m members) returns table (read_seq bigin
 language sql stable rows 1 as $$
     select r.seq, case when m.back_from_seq = r.seq then coalesce(m.back_to_seq, r.seq) else r.seq end
     -- `offset 0`: otherwise `seq`, which is used three times, is computed three times.
-    from (select greatest(m.read_seq, (select o.seq from messages o where o.thread_id = m.thread_id
-        and o.sender_id = m.user_id and o.seq > m.read_seq order by o.seq desc limit 1)) as seq offset 0) r
+    from (select greatest(m.read_seq, (select o.seq from messages o
+        where sender_key(o.sender_id, o.thread_id) = sender_key(m.user_id, m.thread_id) and o.seq::int > m.read_seq::int
+            and sender_is(o, m.user_id, m.thread_id) order by o.seq::int desc limit 1)) as seq offset 0) r
 $$;

@@ -21,7 +21,8 @@ begin
     from (select x.* from members x where x.thread_id = p_thread and x.user_id > v_after
         order by x.user_id limit v_member_max) m
     cross join lateral (select a.created_at as answered_at from (select (select b.created_at from messages b
-        where b.thread_id = p_thread and b.sender_id = m.user_id and b.seq > v_message.seq order by b.seq limit 1)) a (created_at)) a
+        where sender_key(b.sender_id, b.thread_id) = sender_key(m.user_id, p_thread) and b.seq::int > v_message.seq::int
+            and sender_is(b, m.user_id, p_thread) order by b.seq::int limit 1)) a (created_at)) a
     cross join lateral (
         select least(x.read_at, x.delivered_at, a.answered_at, x.got_at) as delivered_at,
             least(x.read_at, a.answered_at) as read_at

@@ -15,7 +15,8 @@ begin
         where x.thread_id = m.thread_id and x.seq > v_read and (x.deleted_at is not null or x.sender_id is null))
         -- After marking unread, some of the member's own messages are after the mark.
         - case when m.back_to_seq = p_read then (select count(*) from messages x
-            where x.thread_id = m.thread_id and x.sender_id = m.user_id and x.seq > v_read and x.deleted_at is null)
+            where sender_key(x.sender_id, x.thread_id) = sender_key(m.user_id, m.thread_id) and x.seq::int > v_read::int
+                and sender_is(x, m.user_id, m.thread_id) and x.deleted_at is null)
             else 0 end
         - case when m.hides then hidden_count(m.thread_id, m.user_id, v_read) else 0 end;
 end $$;

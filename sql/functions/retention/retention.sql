@@ -15,13 +15,14 @@ begin
     left join threads t on t.id = g.thread_id;
 end $$;
 
--- Records when the content of new messages, from the position `p_first` on, has to be withdrawn.
-create or replace function retention_note(p_threads uuid[], p_ids uuid[], p_first bigint) returns void
+-- Records when the content of new messages has to be withdrawn. Items that were not stored are left out.
+create or replace function retention_note(p_threads uuid[], p_ids uuid[], p_senders uuid[]) returns void
 language plpgsql volatile as $$
 declare
     v_messages messages[] := array(
-        select m from unnest(p_threads, p_ids) g (thread_id, id) cross join lateral message_find(g.thread_id, g.id) m
-        where m.pos >= p_first and (m.expires_at is not null or m.until_delivered));
+        select m from unnest(p_threads, p_ids, p_senders) g (thread_id, id, sender_id)
+        cross join lateral message_find(g.thread_id, g.id) m
+        where m.sender_id = g.sender_id and (m.expires_at is not null or m.until_delivered));
 begin
     insert into message_expiries (thread_id, seq, expires_at)
     select m.thread_id, m.seq, m.expires_at from unnest(v_messages) m where m.expires_at is not null;

@@ -39,7 +39,7 @@ begin
     select array_agg(e.pos), array_agg(e.thread_id), array_agg(e.seq) into v_positions, v_threads, v_seqs
     from (
         select x.pos, x.thread_id,
-            case when x.type = 'message.created' then (x.body::json -> 'data' ->> 'seq')::bigint end as seq
+            case when x.type = 'message.created' then x.seq end as seq
         from events x where x.pos > v_state.pos order by x.pos limit p_limit
     ) e;
     looked := 0;

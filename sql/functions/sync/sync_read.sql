@@ -1,47 +1,49 @@
 -- Sync: reading the log for one user.
 
--- Returns: what a user may see of the log after a position, oldest first, for a poll that no mailbox can answer. One
--- row from one snapshot:
---   state               ok | expired (the cursor is from a lost tail, or from before the trimmed part of the log)
---   head, epoch         the last position in this snapshot, and its epoch
---   positions, bodies   the events, at most `p_limit`, and at most `p_bytes` of them except for the first
---   more                there is more up to `head`
---   threads             unless `more`: the threads of which the user is a member at `head`
+-- Returns: what a user may see of the log after a position, oldest first, for a poll that no mailbox can answer: at most
+-- `p_limit` events, and at most `p_bytes` of them except for the first, and a last row without an event. All from one
+-- snapshot.
+--   pos, type, thread_id, at, body, message_id and the columns after it   an event, as log_read returns it
+-- Only the last row has:
+--   state         ok | expired (the cursor is from a lost tail, or from before the trimmed part of the log)
+--   head, epoch   the last position in this snapshot, and its epoch
+--   more          there is more up to `head`
+--   threads       unless `more`: the threads of which the user is a member at `head`
 -- A user may see an event by their membership at its position.
 -- Costs: as sync_positions, and a look-up for each event of the page
 create or replace function sync_read(p_user uuid, p_epoch int, p_pos bigint, p_limit int, p_bytes int)
-returns table (state text, head bigint, epoch int, positions bigint[], bodies text[], more boolean, threads uuid[])
+returns table (pos bigint, type text, thread_id uuid, at timestamptz, body text, message_id uuid, seq bigint, sender_id uuid,
+    name text, image text, message_type text, reply_to uuid, mentions uuid[], expires_at timestamptz,
+    state text, head bigint, epoch int, more boolean, threads uuid[])
 language plpgsql stable as $$
 declare
     v_place record;
-    v_found bigint[];
+    v_bytes bigint := 0;
+    v_count int := 0;
 begin
     select * into v_place from log_place(p_epoch, p_pos);
-    head := v_place.head;
-    epoch := v_place.epoch;
-    if v_place.state <> 'kept' then
-        state := 'expired';
-        return next;
-        return;
+    more := false;
+    if v_place.state = 'kept' then
+        for pos, type, thread_id, at, body, message_id, seq, sender_id, name, image, message_type, reply_to, mentions,
+            expires_at in
+            select x.pos, x.type, x.thread_id, x.at, x.body, x.message_id, x.seq, x.actor_id, x.name, x.image, x.message_type,
+                x.reply_to, x.mentions, x.expires_at
+            from unnest(sync_positions(p_user, p_pos, v_place.head, p_limit + 1)) with ordinality g (pos, place)
+            cross join lateral (select e.* from events e where e.pos = g.pos limit 1) x
+            order by g.place
+        loop
+            v_bytes := v_bytes + event_bytes(body, message_id);
+            more := v_count = p_limit or (v_count > 0 and v_bytes > p_bytes);
+            exit when more;
+            v_count := v_count + 1;
+            return next;
+        end loop;
     end if;
-    state := 'ok';
-    v_found := sync_positions(p_user, p_pos, head, p_limit + 1);
-    select array_agg(f.pos order by f.pos) filter (where f.fits), array_agg(f.body order by f.pos) filter (where f.fits),
-        count(*) filter (where not f.fits) > 0
-    into positions, bodies, more
-    from (
-        select c.pos, c.body, c.place <= p_limit and (c.place = 1 or c.bytes <= p_bytes) as fits
-        from (
-            select a.pos, a.body, row_number() over w as place, sum(octet_length(a.body)) over w as bytes
-            from unnest(v_found) g (pos)
-            cross join lateral (select e.pos, e.body from events e where e.pos = g.pos limit 1) a
-            window w as (order by a.pos)
-        ) c
-    ) f;
-    if not more then
-        select array_agg(s.thread_id) into threads from membership_spans s where s.user_id = p_user and s.to_pos is null;
-    end if;
-    return next;
+    return query
+    select null::bigint, null, null::uuid, null::timestamptz, null, null::uuid, null::bigint, null::uuid, null, null, null,
+        null::uuid, null::uuid[], null::timestamptz, case v_place.state when 'kept' then 'ok' else 'expired' end,
+        v_place.head, v_place.epoch, more, case when not more then array(
+            select s.thread_id from membership_spans s where s.user_id = p_user and s.to_pos is null) end;
 end $$;
 
 -- Returns: the positions of the first `p_count` events that the user may see after `p_after`, up to `p_head`, in
@@ -79,14 +81,14 @@ begin
                 from membership_spans s
                 cross join lateral (
                     select e.pos from events e
-                    where e.thread_id = s.thread_id and e.user_id is null and e.pos > v_end
+                    where uuid_hash(e.thread_id) = uuid_hash(s.thread_id) and e.thread_id = s.thread_id and e.user_id is null and e.pos > v_end
                         and e.pos >= s.from_pos and e.pos <= coalesce(s.to_pos, p_head)
                     order by e.pos limit 1) f
                 where s.user_id = p_user and (s.to_pos is null or s.to_pos > v_end)
                 order by f.pos limit v_rest) s
             cross join lateral (
                 select e.pos from events e
-                where e.thread_id = s.thread_id and e.user_id is null and e.pos > v_end
+                where uuid_hash(e.thread_id) = uuid_hash(s.thread_id) and e.thread_id = s.thread_id and e.user_id is null and e.pos > v_end
                     and e.pos >= s.from_pos and e.pos <= coalesce(s.to_pos, p_head)
                 order by e.pos limit v_rest) t
             union all
@@ -133,8 +135,8 @@ begin
     from (
         select m.thread_id, m.status,
             v_is_lost or m.thread_id = any (v_own)
-            or (select e.pos from events e where e.thread_id = m.thread_id and e.user_id is null and e.pos > v_since
-                order by e.pos limit 1) is not null
+            or (select e.pos from events e where uuid_hash(e.thread_id) = uuid_hash(m.thread_id) and e.thread_id = m.thread_id
+                and e.user_id is null and e.pos > v_since order by e.pos limit 1) is not null
             or (select k.pos from thread_trims k where k.thread_id = m.thread_id) > v_since as has_changed,
             (select max(s.to_pos) from membership_spans s where s.user_id = p_user and s.thread_id = m.thread_id) as left_at
         from members m where m.user_id = p_user

@@ -94,7 +94,8 @@ create or replace function webhook_read(
     p_webhook uuid, p_claim bigint, p_revision int, p_epoch int, p_pos bigint, p_limit int, p_bytes int,
     p_all_types boolean default false
 ) returns table (pos bigint, event_epoch int, type text, thread_id uuid, at timestamptz, actor_id uuid, body text,
-    state text, last bigint, epoch int, head bigint)
+    state text, last bigint, epoch int, head bigint, message_id uuid, seq bigint, sender_id uuid, name text, image text,
+    message_type text, reply_to uuid, mentions uuid[], expires_at timestamptz)
 language plpgsql stable as $$
 declare
     v_webhook webhooks;
