@@ -50,7 +50,7 @@ FOLDER ?= .build/screenshots
 .NOTPARALLEL:
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 20
 
 run: deps ## build and serve on http://127.0.0.1:8080 with a private PostgreSQL; Ctrl-C stops both
 	@for product in parley-thumbnailer parley; do $(SWIFT) build $(RELEASE) --product $$product || exit; done
@@ -129,7 +129,7 @@ deps: ## install missing system packages
 testdeps:
 	@.ci/deps test
 
-build: deps
+build: deps ## build everything for debugging, with the tests
 	@$(SWIFT) build --build-tests $(CHECKS)
 
 optimised: deps
@@ -143,7 +143,7 @@ release: deps ## build the executables in .build/release
 targets: ## print the graph of targets in layers, and check it
 	@.ci/targets
 
-lint:
+lint: ## check the format, the graph of targets, and that the SDK's declarations have comments
 	@$(SWIFT) format lint --strict --parallel --recursive Sources Tests Package.swift
 	@.ci/targets >/dev/null
 	@.ci/public
