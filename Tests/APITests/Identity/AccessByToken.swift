@@ -35,8 +35,11 @@ struct AccessByToken {
 
     @Test("each route has a row, and each row has a route")
     func tableIsWhole() async throws {
-        let routes = try await TestNode.shared().routes
-        #expect(Self.rows.map(\.call).sorted() == routes.map { "\($0.method.rawValue) \($0.pattern)" }.sorted())
+        let routes = try await TestNode.shared().routes.map { "\($0.method.rawValue) \($0.pattern)" }
+        #expect(
+            Set(routes).symmetricDifference(Self.rows.map(\.call)).sorted() == [],
+            "Each needs a row in docs/security.md, section \"Every call\", and a route in Sources/API.")
+        #expect(Self.rows.count == routes.count)
         #expect(Self.lines(of: "security.md").contains(["call"] + Self.columns + ["in a thread"]))
         #expect(Self.rows.allSatisfy { $0.cells.count == Self.columns.count })
     }
@@ -44,9 +47,11 @@ struct AccessByToken {
     @Test("each call in a thread names its rows of access.md, and each row there has a call")
     func rowsOfAccess() throws {
         let known = Set(Self.lines(of: "access.md").dropFirst(2).map { $0[0] })
-        #expect(Set(Self.rows.flatMap(\.inThread)) == known)
+        #expect(
+            known.symmetricDifference(Self.rows.flatMap(\.inThread)).sorted() == [],
+            "Each must be a row of docs/access.md, and in the last column of \"Every call\" in docs/security.md.")
         for row in Self.rows where row.call.contains("/v1/threads/{thread_id}") {
-            #expect(!row.inThread.isEmpty, "\(row.call)")
+            #expect(!row.inThread.isEmpty, "\(row.call): its last column must name a row of docs/access.md")
         }
     }
 

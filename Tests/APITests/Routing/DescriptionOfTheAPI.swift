@@ -31,7 +31,9 @@ struct DescriptionOfTheAPI {
                 + ($0.needsAdminToken ? " admin" : $0.needsToken ? "" : " open")
         }
         #expect(routes.count == Set(routes).count)
-        #expect(described.symmetricDifference(routes).sorted() == [])
+        #expect(
+            described.symmetricDifference(routes).sorted() == [],
+            "Each is either in docs/openapi.yaml or among the routes of Sources/API, and must be in both.")
     }
 
     @Test("declares each parameter of a path")

@@ -15,7 +15,11 @@ struct OperationsAndCalls {
     func complete() {
         let foreign = ["/v1/admin/", "/v1/hooks/", "/health/", "/metrics", "/openapi.yaml"]
         let needed = description.operations.filter { operation in !foreign.contains { operation.path.hasPrefix($0) } }
-        #expect(SampleCall.all.map(\.operation).sorted() == needed.map(\.id).sorted())
+        let samples = SampleCall.all.map(\.operation)
+        #expect(
+            Set(needed.map(\.id)).symmetricDifference(samples).sorted() == [],
+            "Each needs a call in Sources/Parley/Calls, and an entry in Tests/ParleyTests/Contract/SampleCalls.swift.")
+        #expect(samples.count == needed.count)
     }
 
     @Test("have a call of their method, path and parameters", arguments: SampleCall.all + SampleCall.forms)
@@ -76,7 +80,9 @@ struct OperationsAndCalls {
                 let bodies = try (SampleCall.all + SampleCall.forms).filter { $0.operation == operation.id }.map {
                     try Self.withoutID(JSONDecoder().decode(JSONValue.self, from: $0.body ?? Data()))
                 }
-                #expect(bodies.contains(Self.withoutID(example)), "\(operation.id): \(example)")
+                #expect(
+                    bodies.contains(Self.withoutID(example)),
+                    "SampleCalls.swift needs \(operation.id) with the example \(example)")
             }
         }
         #expect(count >= 18)

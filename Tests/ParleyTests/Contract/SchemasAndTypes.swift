@@ -14,7 +14,10 @@ struct SchemasAndTypes {
     @Test("each have a type, or are left out")
     func complete() {
         let known = ContractType.all.map(\.schema) + ContractType.leftOut.values.joined()
-        #expect(description.schemas.keys.sorted() == known.sorted())
+        #expect(
+            Set(description.schemas.keys).symmetricDifference(known).sorted() == [],
+            "Each needs an entry in Tests/ParleyTests/Contract/ContractTypes.swift: its type, or why it has none.")
+        #expect(Set(known).count == known.count)
     }
 
     /// Codes that only the calls of operators and integrations answer.
@@ -36,7 +39,7 @@ struct SchemasAndTypes {
                 (schema?["enum"]?.array ?? []).compactMap(\.string).filter { !Self.operatorCodes.contains($0) } + own
             let source = try Repository.text("Sources/Parley/Contract/\(file).swift")
             let constants = source.matches(of: /public static let \w+: Self = "(.*)"/).map { String($0.1) }
-            #expect(constants == words)
+            #expect(constants == words, "Sources/Parley/Contract/\(file).swift must have the words of openapi.yaml.")
         }
     }
 
