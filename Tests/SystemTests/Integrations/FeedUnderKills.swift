@@ -9,7 +9,9 @@ import Testing
 /// The settings of the long form, from the environment.
 private enum Scale {
     static let killCount = ProcessInfo.processInfo.environment["PARLEY_FEED_KILLS"].flatMap { Int($0) } ?? 6
-    static var minutesMax: Int { 4 + killCount / 20 }
+    static var minutesMax: Int { 4 + killCount / 10 }
+    /// How long streams are read: a minute is left for the checks.
+    static var readMax: Duration { .seconds(60 * (minutesMax - 1)) }
 }
 
 extension SystemTests {
@@ -105,7 +107,7 @@ extension SystemTests {
             isComplete: @Sendable (Seen) async -> Bool
         ) async -> Seen {
             var (seen, cursor, random) = (Seen(), start, random)
-            let deadline = ContinuousClock.now + .seconds(300)
+            let deadline = ContinuousClock.now + Scale.readMax
             while ContinuousClock.now < deadline {
                 let connection = Connection(addresses[random.below(addresses.count)])
                 var opening = request("GET", path)
