@@ -77,10 +77,9 @@ struct InvokingParley {
         let (user, thread) = (UserID.make(), ThreadID.make())
         var request = ExportRequest(settings: try Settings.load(arguments: [], environment: [:]))
         #expect(try parse("export") == .export(request))
-        request.user = user
-        request.thread = thread
-        request.since = Timestamp(parsing: "2026-01-01T00:00:00Z")
-        request.until = Timestamp(parsing: "2026-01-01T01:00:00+01:00")
+        request.scope = ArchiveScope(
+            user: user, thread: thread, since: Timestamp(parsing: "2026-01-01T00:00:00Z"),
+            until: Timestamp(parsing: "2026-01-01T01:00:00+01:00"))
         let filters = ["--user", "\(user)", "--thread=\(thread)", "--since", "2026-01-01T00:00:00Z"]
         let parsed = try Invocation.parse(
             arguments: ["export"] + filters + ["--until", "2026-01-01T00:00:00Z"], environment: [:])

@@ -21,14 +21,12 @@ package enum ExportCommand {
         }
         var readObject: ArchiveWriter.ReadObject?
         if let objects { readObject = { key, range in try await objects.read(key, range) } }
-        let scope = ArchiveScope(
-            user: request.user, thread: request.thread, since: request.since, until: request.until)
         do {
             try await Database.open(request.settings, logger: logger) { database in
                 try await database.prepareSchema(.off, logger: logger)
-                let reader = ArchiveReader(database.listenSettings, scope, logger: logger)
+                let reader = ArchiveReader(database.listenSettings, request.scope, logger: logger)
                 do {
-                    let heading = scope.heading(at: try await reader.begin())
+                    let heading = request.scope.heading(at: try await reader.begin())
                     try await write(ArchiveWriter(reader, readObject: readObject), heading)
                     await reader.close()
                 } catch {

@@ -2,14 +2,9 @@
 import CommandLineFlags
 package import Domain
 
-/// An archive to write. Without filters: of everything.
+/// An archive to write.
 package struct ExportRequest: Sendable, Equatable {
-    package var user: UserID?
-    package var thread: ThreadID?
-    /// Messages of this time or later are exported.
-    package var since: Timestamp?
-    /// Messages before this time are exported.
-    package var until: Timestamp?
+    package var scope = ArchiveScope()
     package var settings: Settings
 
     package init(settings: Settings) { self.settings = settings }
@@ -31,7 +26,7 @@ package struct ExportRequest: Sendable, Equatable {
         let until = value("--until", time) { Timestamp(parsing: $0) }
         if let since, let until, since > until { mistakes.append("--until must not be before --since.") }
         var request = ExportRequest(settings: try Settings.read(flags, sources, mistakes: mistakes))
-        (request.user, request.thread, request.since, request.until) = (user, thread, since, until)
+        request.scope = ArchiveScope(user: user, thread: thread, since: since, until: until)
         return request
     }
 }
