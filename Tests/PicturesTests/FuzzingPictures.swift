@@ -5,10 +5,9 @@ import Testing
 @testable import Pictures
 
 /// Nearly legal pictures. PARLEY_FUZZ_INPUTS=1000000 tries a million; PARLEY_SEED=7 repeats a run.
-@Suite("Fuzzing pictures", .timeLimit(.minutes(1)))
+@Suite("Fuzzing pictures", .timeLimit(.minutes(Fuzzing.minutesMax)))
 struct FuzzingPictures {
-    private static let inputCount =
-        ProcessInfo.processInfo.environment["PARLEY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 2_000
+    private static let inputCount = Fuzzing.inputCount ?? 2_000
 
     private static let words: [[UInt8]] =
         [

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Transport
 
-@Suite("Fuzzing request decoders", .serialized, .timeLimit(.minutes(1)))
+@Suite("Fuzzing request decoders", .serialized, .timeLimit(.minutes(Fuzzing.minutesMax)))
 struct FuzzingDecoders {
     private static let id = "0197a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
     private static let cursor = Cursor(epoch: 3, position: Position(70_000)).description

@@ -55,6 +55,10 @@ package enum Fuzzing {
     package static let seed = Seed.fresh("fuzzing")
     private static let seconds = environment["FUZZ_SECONDS"].flatMap { Int($0) }
     private static let roundCount = 20_000
+    /// How many pictures the long form tries; nil in a usual run.
+    package static let inputCount = environment["PARLEY_FUZZ_INPUTS"].flatMap { Int($0) }
+    /// The time limit of a suite, in minutes: one for a usual run, and what the long form needs beside other work.
+    package static var minutesMax: Int { 1 + (seconds ?? 0) / 30 + (inputCount ?? 0) / 20_000 }
 
     /// Calls `body` with each input, some ten thousand times, or for the seconds asked for.
     package static func run(

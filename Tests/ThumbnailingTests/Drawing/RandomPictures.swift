@@ -4,12 +4,11 @@ import TestSupport
 import Testing
 import Thumbnailing
 
-@Suite("A picture with random changes", .timeLimit(.minutes(1)))
+@Suite("A picture with random changes", .timeLimit(.minutes(Fuzzing.minutesMax)))
 struct RandomPictures {
     /// A process each, so one for 200 of the inputs that PicturesTests read. PARLEY_FUZZ_INPUTS=1000000 starts 5,000
     /// processes; PARLEY_SEED repeats a run.
-    private static let count =
-        (ProcessInfo.processInfo.environment["PARLEY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 10_000) / 200
+    private static let count = (Fuzzing.inputCount ?? 10_000) / 200
 
     @Test("is drawn or refused: no process hangs, breaks the sandbox's rules or fails in another way")
     func mutations() async throws {
