@@ -3,6 +3,7 @@ import Foundation
 import Parley
 
 /* snippet
+platforms: [.macOS(.v15), .iOS(.v17)],
 dependencies: [
     .package(url: "https://chat.example.org/parley.git", from: "0.1.0", traits: [])
 ],

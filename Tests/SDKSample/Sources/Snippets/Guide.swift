@@ -3,12 +3,41 @@ import Foundation
 import Parley
 
 /* snippet
-dependencies: [
-    .package(url: "https://chat.example.org/parley.git", from: "0.1.0", traits: [])
-],
-targets: [
-    .executableTarget(name: "MyChat", dependencies: [.product(name: "Parley", package: "parley")])
-]
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "MyChat",
+    platforms: [.macOS(.v15), .iOS(.v17)],
+    dependencies: [
+        .package(url: "https://chat.example.org/parley.git", from: "0.1.0", traits: [])
+    ],
+    targets: [
+        .executableTarget(name: "MyChat", dependencies: [.product(name: "Parley", package: "parley")])
+    ]
+)
+end */
+
+/* snippet
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Chat",
+    platforms: [.iOS(.v17)],
+    products: [.library(name: "Chat", targets: ["Chat"])],
+    dependencies: [
+        .package(url: "https://chat.example.org/parley.git", from: "0.1.0", traits: [])
+    ],
+    targets: [
+        .target(
+            name: "Chat",
+            dependencies: [
+                .product(name: "Parley", package: "parley"),
+                .product(name: "ParleyObservation", package: "parley"),
+            ])
+    ]
+)
 end */
 
 private func quickStart(folder: URL) async throws {
