@@ -3,8 +3,9 @@ import Parley
 
 private func rows(_ thread: ChatThread) async {
     // snippet
+    let timeline = thread.timeline(around: .firstUnread)
     var rows: [TimelineRow] = []
-    for await change in thread.timeline(around: .firstUnread) {
+    for await change in timeline {
         change.apply(to: &rows)
         for row in rows {
             switch row {
