@@ -5,7 +5,7 @@ article on the background.
     tutorial.py BUILD
 
 BUILD is the .build folder of a package that was built with the SDK. SwiftUI exists on Apple's systems only; here
-StandIn/SwiftUI.swift takes its place.
+StandIn/SwiftUI.swift takes its place, and so do the other files there for other modules of Apple's.
 """
 import pathlib
 import re
@@ -15,6 +15,10 @@ import tempfile
 from documentation import imports, run
 
 HERE = pathlib.Path(__file__).resolve().parent
+# Modules of Apple's, each after those that it imports.
+STAND_INS = ("BackgroundTasks", "UniformTypeIdentifiers", "SwiftUI")
+# New projects of Xcode set these.
+XCODE = ("-default-isolation", "MainActor", "-enable-upcoming-feature", "MemberImportVisibility")
 TUTORIALS = HERE.parents[1] / "Sources/Parley/Parley.docc/Tutorials"
 
 
@@ -30,11 +34,12 @@ def check(build):
     """Returns the number of steps. Ends the program with the compiler's message at the first step that is wrong."""
     files = {}
     with tempfile.TemporaryDirectory() as folder:
-        stand_in = pathlib.Path(folder) / "SwiftUI.swiftmodule"
-        compile("-emit-module", "-module-name", "SwiftUI", "-o", stand_in, HERE / "StandIn/SwiftUI.swift")
+        for module in STAND_INS:
+            compile("-emit-module", "-module-name", module, "-I", folder, "-o", f"{folder}/{module}.swiftmodule",
+                    HERE / f"StandIn/{module}.swift")
         for count, (name, file) in enumerate(steps(), start=1):
             files[name] = file
-            compile("-typecheck", "-I", folder, *imports(build), *files.values())
+            compile("-typecheck", "-I", folder, *XCODE, *imports(build), *files.values())
         # `canImport(SwiftUI)` is true here.
         compile("-typecheck", "-I", folder, *imports(build), HERE / "Sources/Snippets/BackgroundAndPush.swift")
     return count

@@ -2,6 +2,7 @@
 // Declarations in place of SwiftUI's, as far as the SDK's tutorial uses them, so that its code is type-checked on Linux. They
 // show that the tutorial uses the SDK rightly. That it uses SwiftUI rightly shows only Xcode.
 @_exported import Foundation
+import UniformTypeIdentifiers
 
 @MainActor @preconcurrency
 public protocol View {
@@ -119,7 +120,6 @@ public struct Image: View {
 }
 
 public struct UIImage { public init?(data: Data) {} }
-public struct UTType: Sendable { public static let image = UTType() }
 
 @MainActor
 public func NavigationLink(@ViewBuilder destination: () -> Anything, @ViewBuilder label: () -> Anything) -> Anything {

@@ -1,3 +1,4 @@
+import BackgroundTasks
 import Parley
 import ParleyObservation
 import SwiftUI
@@ -32,12 +33,19 @@ struct SmallChat: App {
             .task { await session.run() }
         }
         .onChange(of: phase) { _, phase in
+            if phase == .background { requestRefresh() }
             Task {
                 if phase == .active { await parley.resume() } else { await parley.suspend() }
             }
         }
         .backgroundTask(.appRefresh("inbox")) {
+            await requestRefresh()
             try? await parley.catchUp(within: .seconds(25))
         }
+    }
+
+    /// Asks the system to run the background task once.
+    private func requestRefresh() {
+        try? BGTaskScheduler.shared.submit(BGAppRefreshTaskRequest(identifier: "inbox"))
     }
 }

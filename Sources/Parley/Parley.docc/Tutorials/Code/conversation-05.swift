@@ -1,6 +1,7 @@
 import Parley
 import ParleyObservation
 import SwiftUI
+import UniformTypeIdentifiers
 
 struct ConversationView: View {
     @State private var timeline: TimelineModel

@@ -1,0 +1,3 @@
+// Declarations in place of UniformTypeIdentifiers', as far as the SDK's tutorial uses them.
+
+public struct UTType: Sendable { public static let image = UTType() }
