@@ -94,7 +94,8 @@ begin
     end if;
     lock table push_plan_lock in share update exclusive mode;
     v_nodes := array(select n.node from presence_nodes n where n.seen_at < v_dead order by n.node for update);
-    v_count := (select sum(device_poll_leave(n.node)) from unnest(v_nodes) n (node));
+    -- Another node may have swept them meanwhile.
+    v_count := (select coalesce(sum(device_poll_leave(n.node)), 0) from unnest(v_nodes) n (node));
     update presence_nodes n set pos = null where n.node = any (v_nodes) and n.pos is not null;
     delete from presence_nodes n where n.node = any (v_nodes) and not exists (select from presence p where p.node = n.node);
     return v_count;
