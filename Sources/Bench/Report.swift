@@ -2,8 +2,10 @@
 import CommandLineFlags
 import Domain
 
-/// Figures in reading order, with units last in their names, and the faults.
+/// Figures in reading order, with units last in their names, notes about them, and the faults.
 package struct Report: Sendable {
+    /// Sentences: which figures are missing or inexact, and why.
+    package private(set) var notes: [String] = []
     /// Phrases; empty when the run was correct.
     package var faults: [String] = []
     private var members: [JSONValue.Member] = []
@@ -14,9 +16,20 @@ package struct Report: Sendable {
     package mutating func add(_ name: String, _ value: Int) { add(name, .integer(value)) }
     package mutating func add(_ name: String, _ value: Double, digits: Int) { add(name, .decimal(value, digits)) }
 
+    mutating func add(_ more: [JSONValue.Member]) { members += more }
+
+    /// Notes that the report has already are dropped.
+    package mutating func note(_ sentences: [String]) {
+        for sentence in sentences where !notes.contains(sentence) { notes.append(sentence) }
+    }
+
     /// One JSON object on one line.
     package var json: String {
-        let all = members + [.init("faults", .array(faults.map(JSONValue.string)))]
+        let all =
+            members + [
+                .init("notes", .array(notes.map(JSONValue.string))),
+                .init("faults", .array(faults.map(JSONValue.string))),
+            ]
         return JSONValue.object(all).compactText.string
     }
 
@@ -24,6 +37,7 @@ package struct Report: Sendable {
     package var text: String {
         var lines: [String] = []
         for member in members { Self.write(member, indent: "", to: &lines) }
+        lines += notes.map { "note: \($0)" }
         lines += faults.map { "FAULT: \($0)" }
         return lines.joined(separator: "\n")
     }

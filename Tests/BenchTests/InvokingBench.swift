@@ -50,13 +50,15 @@ struct InvokingBench {
     @Test("accepts the flags that only sending has")
     func sendFlags() throws {
         let invocation = try parse(
-            "send", "--messages", "500000", "--warm-up", "1", "--connections", "8", "--old-snapshot", "--database",
-            "dbname=x"
+            "send", "--messages", "500000", "--warm-up", "1", "--connections", "8", "--threads", "30", "--direct", "60",
+            "--old-snapshot", "--database", "dbname=x"
         )
         var settings = BenchSettings(.send)
         settings.messageCount = 500_000
         settings.warmUpSeconds = 1
         settings.connectionCount = 8
+        settings.threadCount = 30
+        settings.directPercent = 60
         settings.isOldSnapshot = true
         settings.databaseURL = "dbname=x"
         settings.urls = ["http://127.0.0.1:8080"]
@@ -134,7 +136,15 @@ struct InvokingBench {
         #expect(
             mistakes("send", "--baseline", "--connections", "3") == [
                 "--baseline runs on the nodes' PostgreSQL: set its address with --database.",
-                "--connections must be even, because two connections make a thread.",
+                "--connections must be even, because two connections share a thread.",
+            ])
+        #expect(
+            mistakes("send", "--connections", "8", "--threads", "3", "--direct", "101") == [
+                "--direct: \"101\" is not a whole number from 0 to 100."
+            ])
+        #expect(
+            mistakes("send", "--connections", "8", "--threads", "3") == [
+                "--threads must be at least half of --connections, because two connections share a thread."
             ])
         // Sender and poller share one connection.
         #expect(

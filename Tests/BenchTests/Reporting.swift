@@ -11,6 +11,7 @@ struct Reporting {
         report.add("messages_per_s", 15_230.4, digits: 0)
         report.add("answer_ms", .object([.init("p50", .decimal(1.2345, 3)), .init("max", .null)]))
         report.add("round", .array([.object([.init("ratio", .decimal(3, 2))])]))
+        report.note(["WAL: left out.", "WAL: left out."])
         report.faults = ["1 message was lost"]
         return report
     }
@@ -20,17 +21,17 @@ struct Reporting {
         #expect(
             report.json == """
                 {"workload":"send","messages_per_s":15230,"answer_ms":{"p50":1.235,"max":null},\
-                "round":[{"ratio":3.00}],"faults":["1 message was lost"]}
+                "round":[{"ratio":3.00}],"notes":["WAL: left out."],"faults":["1 message was lost"]}
                 """)
     }
 
-    @Test("is one line per figure for people, with faults last")
+    @Test("is one line per figure for people, with notes and faults last")
     func text() {
         let lines = report.text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
         #expect(
             lines == [
                 "workload send", "messages_per_s 15230", "answer_ms p50 1.235 max not known", "round 1 ratio 3.00",
-                "FAULT: 1 message was lost",
+                "note: WAL: left out.", "FAULT: 1 message was lost",
             ])
     }
 

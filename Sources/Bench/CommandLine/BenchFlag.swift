@@ -81,7 +81,7 @@ extension BenchFlag {
             for: [.send, .latency, .mixed, .changes]),
         BenchFlag(
             "--connections", \.connectionCount, .integer(2...20_000), "COUNT",
-            "connections that send, each for its own user; two make a direct thread", for: [.send, .changes]),
+            "connections that send; two share a thread, each for its own user", for: [.send, .changes]),
         BenchFlag(
             "--bytes", \.textByteCount, .integer(1...16_384), "COUNT", "length of each message text",
             for: [.send, .latency, .fanout, .mixed, .client, .changes]),
@@ -97,8 +97,12 @@ extension BenchFlag {
             "--users", \.userCount, .integer(10...100_000), "COUNT", "users, each with its own poll",
             for: [.mixed]),
         BenchFlag(
-            "--threads", \.threadCount, .integer(1...10_000), "COUNT", "group threads of the client's account",
-            for: [.client]),
+            "--threads", \.threadCount, .optional(.integer(1...10_000)), "COUNT",
+            "send: threads, dealt to the pairs of connections, which send to theirs in turn; client: group threads of "
+                + "the client's account", for: [.send, .client], default: "send half of --connections, client 1000"),
+        BenchFlag(
+            "--direct", \.directPercent, .integer(0...100), "PERCENT",
+            "share of direct threads; the others are groups of ten, of whom two send", for: [.send]),
         BenchFlag(
             "--loops", \.loopCount, .integer(1...64), "COUNT", "event loops of the load generator, one thread each",
             for: [.send, .fanout, .idle, .mixed, .changes]),
@@ -174,7 +178,10 @@ extension BenchSettings {
             found.append("The changes feed needs the nodes' admin token: set --admin-token.")
         }
         if [.send, .changes].contains(workload), connectionCount % 2 == 1 {
-            found.append("--connections must be even, because two connections make a thread.")
+            found.append("--connections must be even, because two connections share a thread.")
+        }
+        if workload == .send, let threadCount, threadCount < connectionCount / 2 {
+            found.append("--threads must be at least half of --connections, because two connections share a thread.")
         }
         return found
     }

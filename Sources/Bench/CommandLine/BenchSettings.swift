@@ -38,8 +38,11 @@ package struct BenchSettings: Sendable, Equatable {
     package var memberCounts: [Int] = []
     package var pollCount = 10_000
     package var userCount = 1_000
-    /// Group threads of the client's account.
-    package var threadCount = 1_000
+    /// send: threads of the run; nil for one of each two connections. client: group threads of the client's account; nil
+    /// for 1,000.
+    package var threadCount: Int?
+    /// How many of a hundred threads are direct ones; the others are groups.
+    package var directPercent = 100
     package var isBaseline = false
     /// Whether to measure with and without a transaction that holds an old snapshot.
     package var isOldSnapshot = false

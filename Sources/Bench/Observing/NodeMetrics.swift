@@ -27,35 +27,60 @@ struct NodeMetrics: Sendable {
         samples[name].map { $0 - (earlier.samples[name] ?? 0) }
     }
 
-    /// Returns the mean of a histogram's samples since `earlier`; nil when there are none or the nodes do not have it.
-    func mean(of name: String, labels: String, since earlier: NodeMetrics) -> Double? {
-        guard let sum = growth(of: "\(name)_sum{\(labels)}", since: earlier),
-            let count = growth(of: "\(name)_count{\(labels)}", since: earlier), count > 0
-        else { return nil }
-        return sum / count
+    /// Returns the sum and count of a histogram's samples since `earlier`; of none when the nodes do not have it.
+    func mean(of name: String, labels: String, since earlier: NodeMetrics) -> Mean {
+        Mean(
+            sum: growth(of: "\(name)_sum{\(labels)}", since: earlier) ?? 0,
+            count: growth(of: "\(name)_count{\(labels)}", since: earlier) ?? 0)
+    }
+}
+
+/// A mean that can be added to another.
+struct Mean: Sendable, Equatable {
+    var sum = 0.0
+    var count = 0.0
+
+    /// Nil of no samples.
+    var value: Double? { count > 0 ? sum / count : nil }
+
+    static func + (left: Mean, right: Mean) -> Mean {
+        Mean(sum: left.sum + right.sum, count: left.count + right.count)
     }
 }
 
 /// How the nodes batched messages in a period.
 struct Batching: Sendable {
     /// Messages per database call.
-    var meanItems: Double?
+    var items = Mean()
     /// How long a message waited for its call, and how long the call took.
-    var meanWaitS: Double?
-    var meanCallS: Double?
+    var waitS = Mean()
+    var callS = Mean()
+
+    init() {}
 
     init(from earlier: NodeMetrics, to later: NodeMetrics) {
         let labels = "stream=\"messages\""
-        meanItems = later.mean(of: "parley_batch_items", labels: labels, since: earlier)
-        meanWaitS = later.mean(of: "parley_batch_wait_seconds", labels: labels, since: earlier)
-        meanCallS = later.mean(of: "parley_batch_call_seconds", labels: labels, since: earlier)
+        items = later.mean(of: "parley_batch_items", labels: labels, since: earlier)
+        waitS = later.mean(of: "parley_batch_wait_seconds", labels: labels, since: earlier)
+        callS = later.mean(of: "parley_batch_call_seconds", labels: labels, since: earlier)
     }
 
-    var summary: JSONValue {
-        .object([
-            .init("messages", .decimal(orNull: meanItems, 1)),
-            .init("wait_ms", .decimal(orNull: meanWaitS.map { $0 * 1000 }, 2)),
-            .init("call_ms", .decimal(orNull: meanCallS.map { $0 * 1000 }, 2)),
-        ])
+    static func + (left: Batching, right: Batching) -> Batching {
+        var sum = left
+        sum.items = left.items + right.items
+        sum.waitS = left.waitS + right.waitS
+        sum.callS = left.callS + right.callS
+        return sum
+    }
+
+    /// Nil when there was no call.
+    var summary: JSONValue? {
+        items.value.map { items in
+            .object([
+                .init("messages", .decimal(items, 1)),
+                .init("wait_ms", .decimal(orNull: waitS.value.map { $0 * 1000 }, 2)),
+                .init("call_ms", .decimal(orNull: callS.value.map { $0 * 1000 }, 2)),
+            ])
+        }
     }
 }

@@ -13,7 +13,8 @@ struct FanoutWorkload: Sendable {
     /// The measurement of one server.
     private struct Round {
         var latencies = FanoutLatencies()
-        var cpu = CPUTimes(generator: 0)
+        var usage = Usage(cpu: CPUTimes(generator: 0))
+        var messageCount = 0
         /// Deliveries to members.
         var deliveryCount = 0
         var verdict = Verdict()
@@ -27,7 +28,7 @@ struct FanoutWorkload: Sendable {
         report.add("text_bytes", bench.settings.textByteCount)
         var rooms: [JSONValue] = []
         for memberCount in bench.settings.memberCounts {
-            rooms.append(try await measure(memberCount, &report.faults))
+            rooms.append(try await measure(memberCount, &report))
         }
         report.add("rooms", .array(rooms))
         return report
@@ -37,7 +38,7 @@ struct FanoutWorkload: Sendable {
     private var perSecond: Int { bench.settings.rate ?? Self.perSecondUsual }
 
     /// Measures one size of room in `roundCount` rounds.
-    private func measure(_ memberCount: Int, _ faults: inout [String]) async throws -> JSONValue {
+    private func measure(_ memberCount: Int, _ report: inout Report) async throws -> JSONValue {
         Progress.report("creating a room with \(memberCount) members")
         var room = try await stage(memberCount)
         let isBaseline = bench.settings.isBaseline
@@ -45,7 +46,7 @@ struct FanoutWorkload: Sendable {
         do {
             var rounds: [(parley: Round, nchan: Round?)] = []
             for round in 1...(isBaseline ? bench.settings.roundCount : 1) {
-                let parley = try await measure("Parley", .parley(room), memberCount, pids: bench.settings.serverPIDs) {
+                let parley = try await measure("Parley", .parley(room), memberCount) {
                     try await NodeMetrics.read(bench.endpoints)["parley_polls_waiting"].map { Int($0) } ?? memberCount
                 }
                 room = room.advanced(by: messageCount)
@@ -53,15 +54,18 @@ struct FanoutWorkload: Sendable {
                 if let nchan {
                     let pids = Processes.children(of: nchan.pid)
                     other = try await measure(
-                        "nchan", .nchan(nchan.endpoint, channel: "round\(round)"), memberCount, pids: pids
+                        "nchan", .nchan(nchan.endpoint, channel: "round\(round)"), memberCount, baseline: pids
                     ) {
                         try await nchan.subscriberCount()
                     }
                 }
                 rounds.append((parley, other))
-                faults += parley.faults + (other?.faults ?? [])
+                report.faults += parley.faults + (other?.faults ?? [])
             }
             await nchan?.stop()
+            let parley = rounds.map(\.parley)
+            report.note(
+                Usage.sum(parley.map(\.usage)).notes(messageCount: parley.reduce(0) { $0 + $1.messageCount }))
             return describe(memberCount, rounds)
         } catch {
             await nchan?.stop()
@@ -78,9 +82,11 @@ struct FanoutWorkload: Sendable {
             head: 0)
     }
 
-    /// - Parameter waitingCount: how many members wait, as the server reports.
+    /// - Parameters:
+    ///   - baseline: the processes of nchan; nil for Parley.
+    ///   - waitingCount: how many members wait, as the server reports.
     private func measure(
-        _ name: String, _ target: FanoutTarget, _ memberCount: Int, pids: [Int],
+        _ name: String, _ target: FanoutTarget, _ memberCount: Int, baseline: [Int]? = nil,
         waitingCount: @escaping @Sendable () async throws -> Int
     ) async throws -> Round {
         let settings = bench.settings
@@ -102,11 +108,11 @@ struct FanoutWorkload: Sendable {
             try await poll("\(memberCount) waiting members of \(name)", within: 60) {
                 try await waitingCount() >= memberCount
             }
-            let before = try CPUTimes.now(serverPIDs: pids, postgresPID: settings.postgresPID)
-            control.go()
-            try await show(name, recorder, plan)
             var round = Round()
-            round.cpu = try CPUTimes.now(serverPIDs: pids, postgresPID: settings.postgresPID) - before
+            round.usage = try await bench.observing(baseline: baseline) {
+                control.go()
+                try await show(name, recorder, plan)
+            }.usage
             control.stop()
             while let outcome = try await group.next() {
                 round.verdict += outcome.verdict
@@ -114,6 +120,7 @@ struct FanoutWorkload: Sendable {
             }
             round.latencies = recorder.latencies
             let complete = recorder.completeCount
+            round.messageCount = plan.messageCount
             round.deliveryCount = plan.messageCount * memberCount
             if complete < plan.messageCount - 1 {
                 round.faults.append("\(name): of \(plan.messageCount - 1) messages, \(complete) reached all members")
@@ -160,18 +167,19 @@ struct FanoutWorkload: Sendable {
         var last = Latencies()
         var middle = Latencies()
         var all = Latencies()
-        var cpu = CPUTimes(generator: 0)
         for round in rounds {
             last.add(round.latencies.last)
             middle.add(round.latencies.middle)
             all.add(round.latencies.all)
-            cpu = cpu + round.cpu
         }
         let deliveries = rounds.reduce(0) { $0 + $1.deliveryCount }
         return [
             .init(name + "_last_member_ms", last.summary), .init(name + "_median_member_ms", middle.summary),
-            .init(name + "_member_ms", all.summary), .init(name + "_cpu_us_per_delivery", cpu.micros(per: deliveries)),
+            .init(name + "_member_ms", all.summary),
         ]
+            + Usage.sum(rounds.map(\.usage)).figures(
+                per: "delivery", deliveries, messageCount: rounds.reduce(0) { $0 + $1.messageCount },
+                prefix: name + "_")
     }
 }
 

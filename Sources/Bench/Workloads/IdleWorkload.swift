@@ -49,10 +49,12 @@ struct IdleWorkload: Sendable {
             let openingS = Double(MonotonicTime.now - opening) / 1e9
             try await Progress.sleep(until: .now + Self.settling)
             let after = try Memory.now(settings.serverPIDs)
-            let (cpuBefore, countsBefore, from) = (try bench.cpuTimes(), counts(swarms), MonotonicTime.now)
-            try await show(swarms, until: from + Double(settings.seconds))
-            let elapsed = Double(MonotonicTime.now - from) / 1e9
-            let (cpu, counts) = (try bench.cpuTimes() - cpuBefore, counts(swarms))
+            let (period, usage) = try await bench.observing {
+                let (before, from) = (counts(swarms), MonotonicTime.now)
+                try await show(swarms, until: from + Double(settings.seconds))
+                return (counts: counts(swarms), before: before, seconds: Double(MonotonicTime.now - from) / 1e9)
+            }
+            let renewedCount = period.counts.answers - period.before.answers
             let end = try Memory.now(settings.serverPIDs)
 
             var report = Report("idle")
@@ -62,10 +64,12 @@ struct IdleWorkload: Sendable {
             report.add("seconds", settings.seconds)
             report.add("opening_s", openingS, digits: 2)
             if !settings.serverPIDs.isEmpty { add(before, after, end, members.count, to: &report) }
-            report.add("cpu_percent_of_a_core", cpu.percent(of: elapsed))
-            report.add("polls_renewed", counts.answers - countsBefore.answers)
-            report.add("reconnects", counts.reconnects)
-            report.faults = faults(counts, members.count)
+            report.add("cpu_percent_of_a_core", usage.cpu.percent(of: period.seconds))
+            report.add("polls_renewed", renewedCount)
+            report.add(usage.figures(per: "renewed_poll", renewedCount, messageCount: nil))
+            report.add("reconnects", period.counts.reconnects)
+            report.note(usage.notes(messageCount: nil))
+            report.faults = faults(period.counts, members.count)
             return report
         }
     }

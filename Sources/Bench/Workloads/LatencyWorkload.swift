@@ -28,7 +28,7 @@ struct LatencyWorkload: Sendable {
             LatencyLoop(loop, plan, toPoll: toPoll, toAnswer: toAnswer).run()
         }
         try await progress
-        let cpu = try await observed.cpu
+        let usage = try await observed
 
         var report = Report("latency")
         report.add("nodes", bench.endpoints.count)
@@ -41,7 +41,8 @@ struct LatencyWorkload: Sendable {
         report.add("doubled", outcome.verdict.doubled)
         report.add("out_of_order", outcome.verdict.outOfOrder)
         report.add("polls", outcome.pollCount)
-        report.add("cpu_us_per_message", cpu.micros(per: plan.count))
+        report.add(usage.figures(per: "message", plan.count, messageCount: plan.count))
+        report.note(usage.notes(messageCount: plan.count))
         report.faults = outcome.faults.phrases
         if !outcome.verdict.isGood { report.faults.append(outcome.verdict.description) }
         return report

@@ -48,8 +48,8 @@ extension SendWorkload {
             .init("messages_per_s", .decimal(round.messagesPerS, 0)), .init("messages", .integer(round.count)),
             .init("p50_ms", .decimal(orNull: round.latencies.ms(50), 3)),
             .init("p99_ms", .decimal(orNull: round.latencies.ms(99), 3)),
-            .init("cpu_us_per_message", round.cpu.micros(per: max(1, round.count))),
         ]
+        members += round.usage.figures(per: "message", round.count, messageCount: round.count)
         if let age = round.snapshotAge { members.append(.init("transactions_since_snapshot", .integer(age))) }
         return .object(members)
     }

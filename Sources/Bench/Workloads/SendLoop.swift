@@ -1,11 +1,17 @@
 // Senders on one event loop: each sends its next message as soon as the last is answered.
 
-/// The user and thread of one connection.
+/// One connection, which sends to its threads in turn.
 struct Sender: Sendable {
-    let token: String
-    /// Its number in the run.
-    let thread: Int
-    let threadID: String
+    /// A thread, and the token of the user who sends to it.
+    struct Target: Sendable {
+        let token: String
+        /// Its number in the run.
+        let thread: Int
+        let threadID: String
+    }
+
+    let pair: Int
+    let targets: [Target]
 }
 
 /// The result of a loop of senders.
@@ -33,7 +39,10 @@ final class SendLoop: ConnectionOwner {
     private let phases: Phases
     private let meter: Meter
     private let senders: [Sender]
-    private let requests: [[UInt8]]
+    /// Of each connection, one for each target.
+    private let requests: [[[UInt8]]]
+    /// The target of each connection's next or unanswered message.
+    private var turns: [Int]
     private var began: [MonotonicTime]
     private var connections: [Connection] = []
     private var busyCount = 0
@@ -50,9 +59,12 @@ final class SendLoop: ConnectionOwner {
         self.senders = senders
         outcome.acknowledged = acknowledged
         began = senders.map { _ in phases.start }
+        turns = senders.map { _ in 0 }
         let text = String(repeating: "x", count: textByteCount)
         requests = senders.enumerated().map { index, sender in
-            sendRequest(text, to: sender.threadID, at: endpoints[index % endpoints.count], token: sender.token)
+            sender.targets.map {
+                sendRequest(text, to: $0.threadID, at: endpoints[index % endpoints.count], token: $0.token)
+            }
         }
         connections = senders.indices.map { Connection(loop, endpoints[$0 % endpoints.count], tag: $0, owner: self) }
     }
@@ -71,7 +83,7 @@ final class SendLoop: ConnectionOwner {
 
     private func send(_ connection: Connection) {
         began[connection.tag] = .now
-        connection.send(requests[connection.tag])
+        connection.send(requests[connection.tag][turns[connection.tag]])
     }
 
     func connection(_ connection: Connection, received answer: Answer) {
@@ -84,7 +96,8 @@ final class SendLoop: ConnectionOwner {
                 outcome.measuredCount += 1
                 phases.countMeasured(now)
             }
-            if !outcome.acknowledged[senders[connection.tag].thread, default: SeqSet()].insert(message.seq) {
+            let thread = senders[connection.tag].targets[turns[connection.tag]].thread
+            if !outcome.acknowledged[thread, default: SeqSet()].insert(message.seq) {
                 record("seq \(message.seq) was assigned twice")
             }
         } catch {
@@ -105,6 +118,7 @@ final class SendLoop: ConnectionOwner {
     }
 
     private func next(_ connection: Connection, _ now: MonotonicTime) {
+        turns[connection.tag] = (turns[connection.tag] + 1) % requests[connection.tag].count
         if now < phases.end { return send(connection) }
         busyCount -= 1
         if busyCount == 0 { loop.stop() }

@@ -3,8 +3,12 @@ import Domain
 
 struct SendWorkload: Sendable {
     let bench: BenchRun
+    private let mix: SendMix
 
-    init(_ bench: BenchRun) { self.bench = bench }
+    init(_ bench: BenchRun) {
+        self.bench = bench
+        mix = SendMix(bench.settings)
+    }
 
     /// Numbers of pgbench clients; the fastest counts.
     private static let baselineClients = [16, 64]
@@ -12,10 +16,9 @@ struct SendWorkload: Sendable {
     /// The result of one round.
     struct Round {
         let latencies: Latencies
-        let cpu: CPUTimes
+        let usage: Usage
         let count: Int
         let seconds: Double
-        let batching: Batching
         /// Messages a second by `baselineClients`; empty without a baseline.
         var baselines: [Double] = []
         /// Transactions that began while an old snapshot was held; nil without one.
@@ -27,7 +30,7 @@ struct SendWorkload: Sendable {
 
     func run() async throws -> Report {
         let settings = bench.settings
-        Progress.report("creating \(settings.connectionCount) accounts and their threads")
+        Progress.report("creating \(mix.accountCount) accounts and \(mix.threadCount) threads")
         let (senders, threads) = try await stage()
         var outcome = SendOutcome()
         let rounds = try await rounds(senders, &outcome)
@@ -36,6 +39,8 @@ struct SendWorkload: Sendable {
 
         var report = Report("send")
         report.add("connections", settings.connectionCount)
+        report.add("threads", mix.threadCount)
+        report.add("direct_threads", (0..<mix.threadCount).filter(mix.isDirect).count)
         report.add("nodes", bench.endpoints.count)
         if let count = settings.messageCount {
             report.add("messages", count)
@@ -44,7 +49,9 @@ struct SendWorkload: Sendable {
         }
         report.add("text_bytes", settings.textByteCount)
         add(rounds, to: &report)
-        report.add("acknowledged", outcome.acknowledged.values.reduce(0) { $0 + $1.count })
+        report.add("acknowledged", outcome.acknowledgedCount)
+        let directCount = outcome.acknowledged.filter { mix.isDirect($0.key) }.values.reduce(0) { $0 + $1.count }
+        report.add("direct_percent", Double(100 * directCount) / Double(outcome.acknowledgedCount), digits: 1)
         report.faults = faults(outcome, history, threads)
         return report
     }
@@ -84,15 +91,13 @@ struct SendWorkload: Sendable {
         // Rounds with an old snapshot are reported separately.
         let rounds = turns.filter { $0.snapshotAge == nil }
         var latencies = Latencies()
-        var cpu = CPUTimes(generator: 0)
-        for round in rounds {
-            latencies.add(round.latencies)
-            cpu = cpu + round.cpu
-        }
+        for round in rounds { latencies.add(round.latencies) }
+        let usage = Usage.sum(rounds.map(\.usage))
+        let count = rounds.reduce(0) { $0 + $1.count }
         report.add("messages_per_s", .decimal(orNull: median(rounds.map(\.messagesPerS)), 0))
         report.add("answer_ms", latencies.summary)
-        report.add("cpu_us_per_message", cpu.micros(per: max(1, rounds.reduce(0) { $0 + $1.count })))
-        if let last = rounds.last { report.add("batch_mean", last.batching.summary) }
+        report.add(usage.figures(per: "message", count, messageCount: count))
+        report.note(usage.notes(messageCount: count))
         if bench.settings.isOldSnapshot { addOldSnapshot(turns, to: &report) }
         guard bench.settings.isBaseline else { return }
         let described = rounds.map { round in
@@ -106,19 +111,29 @@ struct SendWorkload: Sendable {
         report.add("ratio_median", .decimal(orNull: median(rounds.compactMap(\.ratio)), 2))
     }
 
-    /// Creates pairs of users, each with a direct thread.
+    /// Creates the users and threads.
     func stage() async throws -> ([Sender], [HistorySource]) {
-        let accounts = try await bench.accounts.make(bench.settings.connectionCount)
-        let pairs = stride(from: 0, to: accounts.count, by: 2).map { (accounts[$0], accounts[$0 + 1]) }
-        let ids = try await bench.directThreads(pairs)
-        var senders: [Sender] = []
-        var threads: [HistorySource] = []
-        for (number, (pair, id)) in zip(pairs, ids).enumerated() {
-            guard let key = ThreadKey(id) else { throw BenchFailure("\(id) is no thread id") }
-            threads.append(HistorySource(id: id, key: key, token: pair.0.token))
-            senders += [pair.0, pair.1].map { Sender(token: $0.token, thread: number, threadID: id) }
+        let accounts = try await bench.accounts.make(mix.accountCount)
+        let members = (0..<mix.threadCount).map { mix.members(of: $0).map { accounts[$0] } }
+        let direct = members.indices.filter(mix.isDirect)
+        let groups = members.indices.filter { !mix.isDirect($0) }
+        var ids = Array(repeating: "", count: members.count)
+        for (number, id) in zip(direct, try await bench.directThreads(direct.map { (members[$0][0], members[$0][1]) }))
+        {
+            ids[number] = id
         }
-        return (senders, threads)
+        for (number, id) in zip(groups, try await bench.groups(groups.map { members[$0] })) { ids[number] = id }
+        let sources = try ids.enumerated().map { number, id in
+            guard let key = ThreadKey(id) else { throw BenchFailure("\(id) is no thread id") }
+            return HistorySource(id: id, key: key, token: members[number][0].token)
+        }
+        let senders = (0..<mix.connectionCount).map { number in
+            let targets = mix.threads(of: number / 2).map { thread in
+                Sender.Target(token: members[thread][number % 2].token, thread: thread, threadID: ids[thread])
+            }
+            return Sender(pair: number / 2, targets: targets)
+        }
+        return (senders, sources)
     }
 
     func round(_ senders: [Sender], _ outcome: inout SendOutcome) async throws -> Round {
@@ -137,9 +152,9 @@ struct SendWorkload: Sendable {
         try await withThrowingTaskGroup(of: SendOutcome.self) { group in
             for (number, meter) in meters.enumerated() {
                 // Both senders of a thread are on one loop, which then knows all acknowledged seqs of the thread.
-                let own = senders.filter { $0.thread % meters.count == number }
+                let own = senders.filter { $0.pair % meters.count == number }
                 guard !own.isEmpty else { continue }
-                let known = acknowledged.filter { $0.key % meters.count == number }
+                let known = acknowledged.filter { mix.pair(of: $0.key) % meters.count == number }
                 group.addTask { [bench] in
                     try await onEventLoop("bench-send") { loop in
                         SendLoop(
@@ -152,12 +167,11 @@ struct SendWorkload: Sendable {
             while let loop = try await group.next() { outcome.add(loop) }
         }
         try await progress
-        let observation = try await observed
+        let usage = try await observed
         var latencies = Latencies()
         for meter in meters { latencies.add(meter.measured) }
         return Round(
-            latencies: latencies, cpu: observation.cpu, count: outcome.measuredCount,
-            seconds: phases.measuredSeconds, batching: observation.batching)
+            latencies: latencies, usage: usage, count: outcome.measuredCount, seconds: phases.measuredSeconds)
     }
 
     /// Returns faults: acknowledged messages that the history lacks, unexpected messages, and wrong answers.

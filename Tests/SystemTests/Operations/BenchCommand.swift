@@ -51,6 +51,36 @@ struct BenchCommand {
         }
     }
 
+    /// Expects plausible processor time, WAL and sizes of tables for each unit.
+    /// - Parameter walMin: the fewest bytes of WAL; the cluster's other databases write some, too.
+    private func expectUsage(
+        _ report: JSON, per unit: String, prefix: String = "", suffix: String = "", walMin: Double = 200,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        func figure(_ name: String) -> JSON { report[prefix + name + suffix] }
+        func expect(_ value: JSON, _ range: ClosedRange<Double>, _ name: String) {
+            guard case .number(let number) = value, range.contains(number) else {
+                Issue.record("\(name) is \(value), not in \(range)", sourceLocation: sourceLocation)
+                return
+            }
+        }
+        for part in ["generator", "service", "postgres"] {
+            expect(figure("cpu_us_per_\(unit)")[part], 0...1_000_000, "cpu_us_per_\(unit) \(part)")
+        }
+        let wal = figure("wal_bytes_per_\(unit)")
+        expect(wal["all"], walMin...10_000_000, "wal_bytes_per_\(unit)")
+        if case .number(let all) = wal["all"], wal["full_page_images_max"] != .null {
+            expect(wal["full_page_images_max"], 0...all, "full_page_images_max")
+        }
+        for table in ["messages", "events"] {
+            for part in ["heap", "indexes", "toast", "all"] {
+                expect(figure("disk_bytes_per_message")[table][part], 0...1_000_000, "\(table) \(part)")
+            }
+        }
+        // A call has one message at least.
+        expect(figure("batch_mean")["messages"], 1...10_000, "batch_mean")
+    }
+
     @Test("send: counts acknowledged messages, finds them in the histories, and runs pgbench", .timeLimit(.minutes(1)))
     func send() async throws {
         let target = try await Target.start()
@@ -64,14 +94,55 @@ struct BenchCommand {
         expectTimes(report["answer_ms"])
         #expect(report["round"][0]["baseline_per_s_16_clients"].int ?? 0 > 10)
         #expect(report["ratio_median"] != .null)
-        for part in ["messages", "wait_ms", "call_ms"] {
-            #expect(report["batch_mean"][part] != .null)
-        }
-        for part in ["generator", "service", "postgres"] {
-            #expect(report["cpu_us_per_message"][part] != .null)
-        }
+        for part in ["wait_ms", "call_ms"] { #expect(report["batch_mean"][part] != .null) }
+        expectUsage(report, per: "message")
+        #expect(report["notes"].items.contains { $0.string?.contains("is inexact") == true }, "\(report["notes"])")
         let left = try await target.cluster.psql("select count(*) from pg_database where datname like 'parley_bench%'")
         #expect(left == "0")
+    }
+
+    @Test("send: to direct threads and groups in turn, more threads than connections", .timeLimit(.minutes(1)))
+    func sendMix() async throws {
+        let target = try await Target.start()
+        let report = try await bench(
+            "send",
+            target.flags + [
+                "--messages", "400", "--warm-up", "0", "--connections", "8", "--loops", "2", "--threads", "40",
+                "--direct", "60",
+            ])
+        #expect(report["threads"] == 40 && report["direct_threads"] == 24)
+        guard case .number(let percent) = report["direct_percent"], (40...80).contains(percent) else {
+            Issue.record("\(report["direct_percent"]) % of the messages went to direct threads")
+            return
+        }
+        #expect(report["acknowledged"].int ?? 0 >= 400)
+        let groups = try await target.cluster.psql(
+            "select count(*) from threads t where t.kind = 'group' and t.member_count = 10", database: target.database)
+        #expect(groups == "16")
+    }
+
+    @Test("send: leaves out the counters that the role may not read, and says so", .timeLimit(.minutes(1)))
+    func sendWithoutRights() async throws {
+        let target = try await Target.start()
+        try await target.cluster.psql(
+            """
+            revoke execute on function pg_current_wal_insert_lsn() from public;
+            revoke select on pg_stat_wal from public;
+            """, database: target.database)
+        let report = try await bench(
+            "send",
+            [
+                "--url", target.node.address.description, "--database", target.database, "--seconds", "1", "--warm-up",
+                "0", "--connections", "4",
+            ])
+        #expect(report["wal_bytes_per_message"] == .null)
+        #expect(report["disk_bytes_per_message"]["messages"]["all"] != .null)
+        #expect(report["cpu_us_per_message"]["service"] == .null && report["cpu_us_per_message"]["generator"] != .null)
+        let notes = report["notes"].items.compactMap(\.string)
+        for beginning in ["Processor time of the nodes", "Processor time of PostgreSQL", "WAL: ", "Full-page images: "]
+        {
+            #expect(notes.contains { $0.hasPrefix(beginning) }, "\(beginning) \(notes)")
+        }
     }
 
     @Test("send: with and without a transaction that holds an old snapshot, alternately", .timeLimit(.minutes(1)))
@@ -88,6 +159,7 @@ struct BenchCommand {
                 // Messages answered at the same moment as the last one count, too.
                 #expect((400...408).contains(turn["messages"].int ?? 0), "\(turn)")
                 #expect(turn["messages_per_s"].int ?? 0 > 10, "\(turn)")
+                expectUsage(turn, per: "message")
             }
             #expect(round["without"]["transactions_since_snapshot"] == .null)
             // Eight connections, so no call holds more than eight messages.
@@ -112,6 +184,10 @@ struct BenchCommand {
         #expect(report["lost"] == 0 && report["doubled"] == 0 && report["out_of_order"] == 0)
         expectTimes(report["send_to_poll_ms"])
         expectTimes(report["send_to_answer_ms"])
+        // The command line names neither processes nor the database.
+        #expect(report["cpu_us_per_message"]["service"] == .null && report["wal_bytes_per_message"] == .null)
+        #expect(report["notes"].items.count == 3, "\(report["notes"])")
+        #expect(report["batch_mean"]["messages"] != .null)
     }
 
     @Test("fanout: every member gets every message", .timeLimit(.minutes(1)))
@@ -125,6 +201,7 @@ struct BenchCommand {
         for room in report["rooms"].items {
             expectTimes(room["parley_last_member_ms"])
             expectTimes(room["parley_median_member_ms"])
+            expectUsage(room, per: "delivery", prefix: "parley_", walMin: 10)
         }
     }
 
@@ -150,6 +227,7 @@ struct BenchCommand {
         #expect(report["server_kib_waiting"]["rss"].int ?? 0 > 1000)
         #expect(report["kib_per_poll"]["rss"] != .null)
         #expect(report["cpu_percent_of_a_core"]["service"] != .null)
+        #expect(report["cpu_us_per_renewed_poll"] != .null && report["wal_bytes_per_renewed_poll"] != .null)
     }
 
     @Test("mixed: every member gets every message while other calls run", .timeLimit(.minutes(1)))
@@ -167,6 +245,21 @@ struct BenchCommand {
         }
         expectTimes(report["send_to_poll_ms"])
         #expect(report["lost"] == 0 && report["doubled"] == 0 && report["out_of_order"] == 0)
+        expectUsage(report, per: "call")
+    }
+
+    @Test("changes: the cost of a message without and with a reader of the feed", .timeLimit(.minutes(1)))
+    func changes() async throws {
+        let token = String(repeating: "a", count: 32)
+        let target = try await Target.start(settings: ["PARLEY_ADMIN_TOKEN": token])
+        let report = try await bench(
+            "changes",
+            target.flags + [
+                "--admin-token", token, "--seconds", "1", "--warm-up", "0", "--connections", "8", "--rounds", "1",
+            ])
+        let round = report["round"][0]
+        #expect(round["feed_events"].int ?? 0 > 10 && round["ratio"] != .null)
+        for suffix in ["_without", "_with"] { expectUsage(round, per: "message", suffix: suffix) }
     }
 
     @Test("client: measures each phase of the client library in a process of its own", .timeLimit(.minutes(1)))
@@ -186,6 +279,7 @@ struct BenchCommand {
         #expect(report["catch_up_events"] == 60)
         #expect(report["events_per_s"] != .null && report["store_mb"] != .null)
         expectTimes(report["send_to_sent_ms"])
+        expectUsage(report, per: "message", prefix: "send_")
     }
 
     @Test("fails when sends are answered with errors", .timeLimit(.minutes(1)))

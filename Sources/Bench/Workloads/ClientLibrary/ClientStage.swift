@@ -19,12 +19,13 @@ struct ClientStage: Sendable {
         let settings = bench.settings
         let endpoint = bench.endpoints[0]
         let messageCount = settings.messageCount ?? 100
-        Progress.report("creating \(settings.threadCount) groups with \(messageCount) messages each")
+        let threadCount = settings.threadCount ?? 1_000
+        Progress.report("creating \(threadCount) groups with \(messageCount) messages each")
         let (username, password) = (uniqueName(0), uniqueName(0))
         let own = try await RegisteredAccounts.register(
             [(username: username, password: password, name: "Bench")], at: endpoint)[0]
         let peer = try await RegisteredAccounts(endpoint: endpoint).make(1)[0]
-        let groups = (0..<settings.threadCount).map { number in
+        let groups = (0..<threadCount).map { number in
             let body: JSONValue = .object([
                 .init("kind", .string("group")), .init("title", .string("Group \(number)")),
                 .init("members", .array([.string(peer.id)])),

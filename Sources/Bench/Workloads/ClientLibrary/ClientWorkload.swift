@@ -15,6 +15,8 @@ struct ClientWorkload: Sendable {
         var coldStart: [ClientPhaseResult] = []
         var catchUp: [ClientPhaseResult] = []
         var send: [ClientPhaseResult] = []
+        /// What the phase `send` cost the client, the nodes and PostgreSQL.
+        var sendUsage: [Usage] = []
         var storeBytes = 0
         var faults: [String] = []
     }
@@ -27,7 +29,7 @@ struct ClientWorkload: Sendable {
         let results = try await measure(stage, in: directory)
 
         var report = Report("client")
-        report.add("threads", settings.threadCount)
+        report.add("threads", stage.plan.threadCount)
         report.add("messages_per_thread", stage.messageCount)
         report.add("text_bytes", settings.textByteCount)
         report.add("rounds", settings.roundCount)
@@ -42,6 +44,9 @@ struct ClientWorkload: Sendable {
             .decimal(orNull: median(results.catchUp.compactMap { $0.rate(of: stage.eventCount) }), 0))
         report.add("send", figures(results.send))
         report.add("send_to_sent_ms", results.send.latencies.summary)
+        let (usage, sentCount) = (Usage.sum(results.sendUsage), ClientPhaseRun.sendCount * settings.roundCount)
+        report.add(usage.figures(per: "message", sentCount, messageCount: sentCount, prefix: "send_"))
+        report.note(usage.notes(messageCount: sentCount))
         report.faults = results.faults
         return report
     }
@@ -50,7 +55,7 @@ struct ClientWorkload: Sendable {
         let settings = bench.settings
         var results = Results()
         var expected = ClientPhaseResult.Inbox(
-            threads: settings.threadCount, heads: settings.threadCount * stage.messageCount)
+            threads: stage.plan.threadCount, heads: stage.plan.threadCount * stage.messageCount)
         try directory.write(try stage.plan.json, to: ClientPhaseRun.planName)
 
         func phase(_ phase: ClientPhase, store: Int) async throws -> ClientPhaseResult {
@@ -74,7 +79,12 @@ struct ClientWorkload: Sendable {
         }
         for _ in 1...settings.roundCount {
             expected.heads += ClientPhaseRun.sendCount
-            results.send.append(try await phase(.send, store: 1))
+            let (result, cost) = try await bench.observing { try await phase(.send, store: 1) }
+            var usage = cost
+            // The client's process generates the load, and not this one.
+            usage.cpu.generator = result.cpuMs / 1000
+            results.send.append(result)
+            results.sendUsage.append(usage)
         }
         return results
     }

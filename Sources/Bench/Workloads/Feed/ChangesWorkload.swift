@@ -63,6 +63,9 @@ struct ChangesWorkload: Sendable {
         report.add("messages_per_s_with", .decimal(orNull: median(turns.map(\.with.messagesPerS)), 0))
         report.add("round", .array(turns.map(describe)))
         report.add("ratio_median", .decimal(orNull: median(turns.map(\.ratio)), 2))
+        for round in turns.flatMap({ [$0.without, $0.with] }) {
+            report.note(round.usage.notes(messageCount: round.count))
+        }
         report.faults = faults + outcome.faults.phrases
         return report
     }
@@ -76,15 +79,19 @@ struct ChangesWorkload: Sendable {
 
     private func describe(_ turn: Turn) -> JSONValue {
         let read = turn.read
-        return .object([
+        var members: [JSONValue.Member] = [
             .init("without", .decimal(turn.without.messagesPerS, 0)),
             .init("with", .decimal(turn.with.messagesPerS, 0)),
             .init("ratio", .decimal(turn.ratio, 2)),
             .init("feed_events", .integer(read.eventCount)), .init("feed_answers", .integer(read.answerCount)),
             .init(
                 "feed_events_per_answer", .decimal(Double(read.eventCount) / Double(max(1, read.answerCount)), 1)),
-            .init("cpu_us_per_message_without", turn.without.cpu.micros(per: max(1, turn.without.count))),
-            .init("cpu_us_per_message_with", turn.with.cpu.micros(per: max(1, turn.with.count))),
-        ])
+        ]
+        members += figures(turn.without, "_without") + figures(turn.with, "_with")
+        return .object(members)
+    }
+
+    private func figures(_ round: SendWorkload.Round, _ suffix: String) -> [JSONValue.Member] {
+        round.usage.figures(per: "message", round.count, messageCount: round.count, suffix: suffix)
     }
 }

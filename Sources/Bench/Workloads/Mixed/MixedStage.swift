@@ -3,8 +3,6 @@ import Domain
 
 /// Users and their threads: each has two direct threads and one group of ten, and all share a room.
 struct MixedStage: Sendable {
-    private static let groupSize = 10
-
     let threads: [MixedThread]
     let people: [MixedPerson]
 
@@ -13,15 +11,10 @@ struct MixedStage: Sendable {
         let accounts = try await bench.accounts.make(count)
         // A ring: each user with the next.
         let direct = try await bench.directThreads(accounts.indices.map { (accounts[$0], accounts[($0 + 1) % count]) })
-        let groupCalls = stride(from: 0, to: count, by: groupSize).map { first in
-            let others = accounts[first..<min(first + groupSize, count)].dropFirst().map { JSONValue.string($0.id) }
-            let body: JSONValue = .object([
-                .init("kind", .string("group")), .init("title", .string("Bench \(first)")),
-                .init("members", .array(others)),
-            ])
-            return Call("POST", "/v1/threads", token: accounts[first].token, body: body, status: 201)
-        }
-        let groups = try await Calls.run(groupCalls, at: bench.endpoints[0]).map { try $0.string("id") }
+        let groups = try await bench.groups(
+            stride(from: 0, to: count, by: BenchRun.groupSize).map { first in
+                Array(accounts[first..<min(first + BenchRun.groupSize, count)])
+            })
         let room = try await bench.room(of: accounts)
 
         let threads = try (direct + groups + [room]).map { id in
@@ -31,7 +24,7 @@ struct MixedStage: Sendable {
         let people = accounts.indices.map { index in
             MixedPerson(
                 account: accounts[index], directThreads: [index, (index + count - 1) % count],
-                groups: [count + index / groupSize], room: threads.count - 1)
+                groups: [count + index / BenchRun.groupSize], room: threads.count - 1)
         }
         return MixedStage(threads: threads, people: people)
     }

@@ -28,10 +28,10 @@ struct MixedWorkload: Sendable {
                     }
                 }
             }
-            let (observation, faults) = try await play(plan)
+            let (usage, faults) = try await play(plan)
             var outcome = MixedOutcome()
             while let loop = try await group.next() { outcome.add(loop) }
-            var report = report(plan, outcome, observation)
+            var report = report(plan, outcome, usage)
             report.faults += faults
             return report
         }
@@ -39,7 +39,7 @@ struct MixedWorkload: Sendable {
 
     /// Begins when all polls wait. At the end it passes the heads of the threads to the loops, which wait for the last
     /// messages.
-    private func play(_ plan: MixedPlan) async throws -> (BenchRun.Observation, faults: [String]) {
+    private func play(_ plan: MixedPlan) async throws -> (Usage, faults: [String]) {
         let settings = bench.settings
         try await poll("a waiting poll of every user", within: 120) {
             plan.signals.waitingCount == plan.stage.people.count
@@ -49,17 +49,15 @@ struct MixedWorkload: Sendable {
         plan.control.go()
         async let observed = bench.observe(phases)
         try await Progress.show("calls", plan.meters, phases)
-        let observation = try await observed
+        let usage = try await observed
         try await poll("the last answers", within: 60) { plan.signals.quietLoopCount == plan.loopCount }
         Progress.report("reading the histories")
         let history = try await ThreadHistories.read(plan.stage.historySources, at: plan.endpoints)
         plan.signals.end(at: history.heads)
-        return (observation, history.faults)
+        return (usage, history.faults)
     }
 
-    private func report(
-        _ plan: MixedPlan, _ outcome: MixedOutcome, _ observation: BenchRun.Observation
-    ) -> Report {
+    private func report(_ plan: MixedPlan, _ outcome: MixedOutcome, _ usage: Usage) -> Report {
         var report = Report("mixed")
         report.add("users", plan.stage.people.count)
         report.add("threads", plan.stage.threads.count)
@@ -79,8 +77,9 @@ struct MixedWorkload: Sendable {
         report.add("lost", outcome.verdict.lost)
         report.add("doubled", outcome.verdict.doubled)
         report.add("out_of_order", outcome.verdict.outOfOrder)
-        report.add("cpu_us_per_call", observation.cpu.micros(per: max(1, callCount)))
-        report.add("batch_mean", observation.batching.summary)
+        let messageCount = plan.meters[MixedCall.send.rawValue].measured.count
+        report.add(usage.figures(per: "call", callCount, messageCount: messageCount))
+        report.note(usage.notes(messageCount: messageCount))
         report.faults = outcome.faults.phrases
         if !outcome.verdict.isGood { report.faults.append(outcome.verdict.description) }
         return report
