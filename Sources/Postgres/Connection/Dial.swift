@@ -96,7 +96,7 @@ enum Dial {
         guard let found else { throw ConnectFailure(reason: "the answer to the session settings is invalid") }
         // Behind a pooler this client cannot set the isolation level.
         guard !found.isPooled || found.isolation == "read committed" else { throw .isolation }
-        guard !settings.isReadOnly || !found.isReadOnly else { throw .readOnly }
+        guard !settings.isReadOnly || settings.acceptsStandby || !found.isReadOnly else { throw .readOnly }
         handle.isPooled = found.isPooled
     }
 

@@ -30,7 +30,7 @@ final class PipelinedConnection {
     private var backlog = Deque<Request>()
     private(set) var isBlocked = false
 
-    /// The part between two syncs: one statement, perhaps after the transaction's setup and its preparation.
+    /// The part between two syncs: one statement, perhaps after the transaction's setup, a check, and its preparation.
     private struct Segment {
         let statement: Statement
         /// The answer to the preparation has not arrived yet.
@@ -103,7 +103,7 @@ final class PipelinedConnection {
                 guard let outcome = endSegment() else { return false }
                 handOver(outcome)
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY, PGRES_FATAL_ERROR:
-                // The first error counts, otherwise the last result: those before are from the setup and the
+                // The first error counts, otherwise the last result: those before are from the setup, the check and the
                 // preparation.
                 if segments[0].result?.status != PGRES_FATAL_ERROR { segments[0].result = result }
                 if result.status == PGRES_COMMAND_OK { segments[0].awaitsPreparation = false }
@@ -123,6 +123,12 @@ final class PipelinedConnection {
         let (connection, statement) = (handle.pointer, request.statement)
         if let transactionSetUp {
             guard PQsendQueryParams(connection, transactionSetUp, 0, nil, nil, nil, nil, 1) == 1 else { return false }
+        }
+        if let check = request.check {
+            let isSent = check.parameters.withPointers { count, values, lengths, formats in
+                PQsendQueryParams(connection, check.sql, count, nil, values, lengths, formats, 1) == 1
+            }
+            guard isSent else { return false }
         }
         let isPrepared = !preparesStatements || prepared[statement] != nil
         let isSent = request.parameters.withPointers { count, values, lengths, formats in

@@ -24,6 +24,8 @@ package struct PostgresSettings: Sendable {
     /// Every transaction is read-only: a statement that writes or locks rows fails with 25006. The pool connects to no
     /// server that refuses writes itself, because a pool that never writes would not notice an old primary.
     package var isReadOnly = false
+    /// A read-only pool connects to a standby, too. Its statements must check what the standby has replayed.
+    package var acceptsStandby = false
     /// A connection that receives nothing for `statementTimeout` plus this is dropped: the server would have ended the
     /// statement by then. Not checked when `statementTimeout` is zero.
     package var stallGrace: Duration = .seconds(5)

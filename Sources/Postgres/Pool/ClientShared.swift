@@ -10,7 +10,15 @@ import Telemetry
 struct Request: Sendable {
     let statement: Statement
     let parameters: EncodedParameters
+    /// A statement that runs before it in the same transaction, with a snapshot of its own. If it fails, `statement` does
+    /// not run. It is never prepared.
+    var check: Check?
     let done: @Sendable (Result<Rows, any Error>) -> Void
+
+    struct Check: Sendable {
+        let sql: String
+        let parameters: EncodedParameters
+    }
 }
 
 /// The lock is held for short decisions only. Handlers and libpq are called after it is released.

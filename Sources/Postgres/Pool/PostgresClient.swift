@@ -37,17 +37,24 @@ package final class PostgresClient: Sendable {
     }
 
     /// Sends a statement and waits for its result.
+    /// - Parameter check: runs first in the same transaction. If it fails, this throws its error, and the statement does
+    ///   not run. The statement's snapshot is taken after the check.
     /// - Throws: `PostgresError`, or `CancellationError` as soon as the task is cancelled. A waiting statement is then
     ///   removed; a statement that was sent runs to its end, and its result is dropped.
-    package func query(_ statement: Statement, _ parameters: [Parameter] = []) async throws -> Rows {
+    package func query(
+        _ statement: Statement, _ parameters: [Parameter] = [],
+        after check: (sql: String, parameters: [Parameter])? = nil
+    ) async throws -> Rows {
         let shared = try shared.get()
         let encoded = try EncodedParameters(parameters)
+        let before = try check.map { Request.Check(sql: $0.sql, parameters: try EncodedParameters($0.parameters)) }
         try Task.checkCancellation()
         let id = shared.nextRequestID()
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 shared.submit(
-                    id, Request(statement: statement, parameters: encoded) { continuation.resume(with: $0) })
+                    id,
+                    Request(statement: statement, parameters: encoded, check: before) { continuation.resume(with: $0) })
                 // A cancellation just before `submit` found nothing to remove.
                 if Task.isCancelled { shared.cancel(id) }
             }
