@@ -21,11 +21,16 @@ package struct DatabasePools: Sendable {
     /// For imports of archives, whose statements may last for minutes. One statement at a
     /// time: the cleanup of abandoned imports waits for an import.
     package let imports: PostgresClient
+    /// For reads on a replica; nil without one.
+    package let replica: ReplicaClients?
 
     /// - Parameters:
     ///   - settings: its number of connections is for `log`, `changes` and `reads` together; each gets at least one.
+    ///   - replica: where a replica is; it gets as many connections as `reads`, and one more.
     ///   - readTimeout: `statement_timeout` of `reads`. The other pools keep the one of `settings`.
-    package init(_ settings: PostgresSettings, readTimeout: Duration, logger: Logger) {
+    package init(
+        _ settings: PostgresSettings, replica: PostgresSettings? = nil, readTimeout: Duration, logger: Logger
+    ) {
         let share = Share(of: settings.connectionCountMax)
         func limited(to count: Int) -> PostgresSettings {
             var limited = settings
@@ -55,6 +60,7 @@ package struct DatabasePools: Sendable {
         fileWrites = PostgresClient(writingFiles, logger: logger, serverIsReadOnly: reconnectReads)
         imports = PostgresClient(
             Self.forImports(limited(to: 1)), logger: logger, serverIsReadOnly: reconnectReads)
+        self.replica = replica.map { ReplicaClients($0, connectionCount: share.reads, readTimeout, logger) }
     }
 
     /// Without `statement_timeout`: an import is applied in one statement.
@@ -85,7 +91,7 @@ package struct DatabasePools: Sendable {
         [
             ("log", log), ("changes", changes), ("reads", reads), ("file_writes", fileWrites),
             ("file_reads", fileReads), ("imports", imports),
-        ]
+        ] + (replica.map { [("replica", $0.reads), ("replica_watch", $0.watch)] } ?? [])
     }
 
     /// Shuts all down at the same time: each may take `shutdownMax`.
@@ -93,5 +99,33 @@ package struct DatabasePools: Sendable {
         await withDiscardingTaskGroup { group in
             for pool in named { group.addTask { await pool.client.shutdown() } }
         }
+    }
+}
+
+/// The connections to a replica.
+package struct ReplicaClients: Sendable {
+    /// Reads, each with a check of what the replica has replayed.
+    package let reads: PostgresClient
+    /// One connection that asks what the replica has replayed, so that this never waits for a slow read.
+    package let watch: PostgresClient
+    let logger: Logger
+
+    /// Times are short, because the primary can answer each of these reads: a wait for a connection, for a lock that the
+    /// replay holds, and for a server that does not answer at all.
+    init(_ settings: PostgresSettings, connectionCount: Int, _ readTimeout: Duration, _ logger: Logger) {
+        self.logger = logger
+        var reading = settings
+        reading.isReadOnly = true
+        reading.acceptsStandby = true
+        reading.inFlightPerConnectionMax = 1
+        reading.waitMax = .seconds(1)
+        reading.lockTimeout = .milliseconds(500)
+        reading.stallGrace = .seconds(1)
+        reading.connectionCountMax = connectionCount
+        reading.statementTimeout = readTimeout
+        reads = PostgresClient(reading, logger: logger)
+        reading.connectionCountMax = 1
+        reading.statementTimeout = .seconds(1)
+        watch = PostgresClient(reading, logger: logger)
     }
 }

@@ -141,11 +141,15 @@ struct Pool: QueryRunner {
     func rows(_ query: some Query, _ parameters: [Parameter]) async throws -> Rows {
         do {
             return try await client.query(query.statement(parameterCount: parameters.count), parameters)
-        } catch PostgresError.server(let error) where isForReads && error.isTimeout {
-            throw Problem.readTimeout
         } catch let error as PostgresError {
-            throw Problem(database: error)
+            throw problem(error)
         }
+    }
+
+    /// Returns what the caller of the API is told about a failure.
+    func problem(_ error: PostgresError) -> Problem {
+        if isForReads, case .server(let error) = error, error.isTimeout { return .readTimeout }
+        return Problem(database: error)
     }
 }
 

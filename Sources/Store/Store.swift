@@ -10,6 +10,9 @@ package struct Store: QueryRunner {
     let log: Pool
     let changes: Pool
     let reads: Pool
+    /// As `reads`, on the replica if there is one and it has replayed enough: for the history of threads, search, member
+    /// lists and exports of accounts.
+    let replica: ReplicaReads
     let fileWrites: Pool
     let fileReads: Pool
     let imports: Pool
@@ -18,6 +21,7 @@ package struct Store: QueryRunner {
         log = Pool(pools.log)
         changes = Pool(pools.changes)
         reads = Pool(pools.reads, isForReads: true)
+        replica = ReplicaReads(primary: reads, pools.replica)
         fileWrites = Pool(pools.fileWrites)
         fileReads = Pool(pools.fileReads, isForReads: true)
         imports = Pool(pools.imports)
@@ -28,6 +32,7 @@ package struct Store: QueryRunner {
         log = Pool(client)
         changes = Pool(client)
         reads = Pool(client, isForReads: true)
+        replica = ReplicaReads(primary: reads, nil)
         fileWrites = Pool(client)
         fileReads = Pool(client, isForReads: true)
         imports = Pool(client)

@@ -17,14 +17,14 @@ package struct ExportRow: Sendable {
 
 extension Store {
     package func exportAccount(_ user: UserID) async throws -> JSONText {
-        try await reads.json(Statement("export_account", "select export_account($1)"), [.id(user)])
+        try await replica.json(Statement("export_account", "select export_account($1)"), [.id(user)])
     }
 
     /// Returns the rows of a part after a key, at most `limit` and about 1 MiB; none at its end.
     package func export(
         _ part: ExportPart, of user: UserID, after key: PageKey?, limit: Int
     ) async throws -> [ExportRow] {
-        let rows = try await reads.rows(
+        let rows = try await replica.rows(
             Statement("export_page", "select * from export_page($1, $2, $3, $4, $5)"),
             [
                 .id(user), .text(part.rawValue), .uuid(orNull: key?.id), .int8(orNull: key?.rank), .int4(Int32(limit)),
@@ -42,7 +42,7 @@ extension Store {
     package func exportVersions(
         of message: PageKey, by user: UserID, after version: Int32, limit: Int
     ) async throws -> [(line: JSONText, version: Int32)] {
-        let rows = try await reads.rows(
+        let rows = try await replica.rows(
             Statement("export_versions", "select * from export_versions($1, $2, $3, $4, $5)"),
             [.id(user), .uuid(message.id), .int8(message.rank), .int4(version), .int4(Int32(limit))])
         return try await decoded { try rows.map { (try $0.json(0), try $0.int4(1)) } }

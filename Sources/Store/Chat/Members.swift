@@ -8,7 +8,7 @@ extension Store {
         "coalesce((select t.member_count from threads t where t.id = $2 and t.kind <> 'room'), 0)"
 
     package func members(of thread: ThreadID, for user: UserID, _ request: PageRequest) async throws -> Page {
-        try await reads.page("member_list", [.id(user), .id(thread)], request)
+        try await replica.page("member_list", [.id(user), .id(thread)], request)
     }
 
     /// Adds, invites or promotes; with `actor == user` accepts an invitation or joins a room.

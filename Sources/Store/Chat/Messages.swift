@@ -123,7 +123,7 @@ extension Store {
     package func messages(
         in thread: ThreadID, for user: UserID, before: HistoryBound?, after: HistoryBound?, limit: Int
     ) async throws -> JSONText {
-        try await reads.json(
+        try await replica.json(
             "message_page", [.id(user), .id(thread)] + before.parameters + after.parameters + [.int(limit)])
     }
 

@@ -9,7 +9,7 @@ extension Store {
     package func searchMessages(
         _ query: String, in thread: ThreadID?, for user: UserID, _ request: PageRequest, timeoutMs: Int
     ) async throws -> Page {
-        try await reads.page(
+        try await replica.page(
             "message_search", [.id(user), .uuid(orNull: thread?.uuid), .text(query)], request,
             trailing: [.int(timeoutMs)])
     }

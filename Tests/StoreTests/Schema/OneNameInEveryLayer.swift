@@ -13,6 +13,7 @@ struct OneNameInEveryLayer {
         "Announcements": "A worker publishes what a change left over.",
         "Log": "API/Sync reads the log; nodes maintain it.",
         "Presence": "Derived from the polls of API/Sync; API/Accounts/Users shows it.",
+        "Replica": "History, search, member lists and exports are read from it.",
         "Retention": "API/Chat/ThreadSettings sets it; a worker withdraws what is due.",
     ]
 
