@@ -39,7 +39,7 @@ export PARLEY_SEED=${SEED:-${PARLEY_SEED:-$((RANDOM << 15 | RANDOM))}}
 
 # System suites that may share the machine, in lanes of about the same length. Suite-test leaves out one test of the suite.
 lane_1=(PresenceAndTyping EventStreams EmbeddedDatabase BadRequests MetricsAccess PageExamples ClientGuide
-    EventExamples ObjectStores WebClientSetting TerminalChat ClientOutbox ClientSearch FeedUnderKills)
+    EventExamples ObjectStores ReplicaReads WebClientSetting TerminalChat ClientOutbox ClientSearch FeedUnderKills)
 lane_2=(SendingAlerts AlertLoops ServingTLS FuzzingRequests RequestLog MetricsPage Searching Paging DelegatedSignIn
     AdminCalls WebhookDeliveries MessageChanges HookPosting LongestRetention ClientTimelines ClientSigningIn HeldFiles
     PolicyUnderKills)

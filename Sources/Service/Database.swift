@@ -12,6 +12,8 @@ package struct Database: Sendable {
     let place: String
     let settings: PostgresSettings
     let listenSettings: PostgresSettings
+    /// The replica's; nil without one.
+    let replicaSettings: PostgresSettings?
     let embedded: EmbeddedPostgres?
 
     /// Opens the database, runs `body`, and closes the database whether or not `body` throws.
@@ -50,13 +52,20 @@ package struct Database: Sendable {
             }
         var listen = postgres
         if let url = settings.listenURL { listen = PostgresSettings(conninfo: url, applicationName: "parley-listen") }
+        let replica = settings.readURL.map { url in
+            var replica = PostgresSettings(conninfo: url, applicationName: "parley-read")
+            replica.preparation = postgres.preparation
+            return replica
+        }
         let place =
             settings.databaseURL.map(ConnectionString.redacted) ?? "the data directory \(settings.dataDirectory)"
-        return Database(place: place, settings: postgres, listenSettings: listen, embedded: embedded)
+        return Database(
+            place: place, settings: postgres, listenSettings: listen, replicaSettings: replica, embedded: embedded)
     }
 
     package func makePools(_ configured: Settings, logger: Logger) -> DatabasePools {
-        DatabasePools(settings, readTimeout: .milliseconds(configured.readTimeoutMs), logger: logger)
+        DatabasePools(
+            settings, replica: replicaSettings, readTimeout: .milliseconds(configured.readTimeoutMs), logger: logger)
     }
 
     /// Runs a part of the start that needs the database. Its `PostgresError` becomes a `StartError` that names the

@@ -70,6 +70,8 @@ struct NodeCore: Sendable {
             components: [
                 Component("embeddedPostgres", of: database.embedded, run: restart),
                 Component("databasePools", metrics: pools.writeMetrics),
+                Component("replica", metrics: store.replicaMetrics.write) { [store] in try await store.followReplica()
+                },
             ] + log.components + [
                 Component("http", metrics: { [server] in server.value?.statistics.write(to: &$0) }),
                 Component("tls", of: tls) { [logger] in try await $0.follow(logger: logger) },

@@ -60,7 +60,7 @@ struct LoadingSettings {
         // Without the database's address the listener's would be refused, and so on.
         let base =
             switch setting.key {
-            case "listen_url": ["--database-url", "host=pooler"]
+            case "listen_url", "read_url": ["--database-url", "host=pooler"]
             case "smtp_url": ["--mail-from", "a@b.example"]
             case "jwt_issuer", "jwt_audience": ["--jwt-keys", "jwks.json"]
             case "apns_key_file": ["--apns-key-id", "ABCDE12345", "--apns-team-id", "ABCDE12345"]
@@ -91,7 +91,7 @@ struct LoadingSettings {
     private static let others = [
         "config": "parley.conf", "http_host": "::1", "http_port": "0", "database_url": "postgresql://db/chat",
         "outbox_urls": "host=shop dbname=shop,postgresql://a,b/crm",
-        "listen_url": "host=db dbname=chat", "database_connections": "2", "data_dir": "/var/lib/parley",
+        "listen_url": "host=db dbname=chat", "read_url": "host=standby dbname=chat", "database_connections": "2", "data_dir": "/var/lib/parley",
         "prepared_statements": "on", "migrate": "off", "account_threads_max": "9", "strangers": "invite",
         "account_searches_max": "3", "search_timeout_ms": "500",
         "rate_limits": "off", "text_bytes_max": "1000",
@@ -276,6 +276,9 @@ struct LoadingSettings {
         #expect(found.count == 2)
         #expect(found.first?.hasPrefix("PARLEY_LISTEN_URL") == true)
         #expect(found.last?.contains("PARLEY_PAYLOAD_BYTES_MAX (65536) is below") == true)
+        #expect(
+            mistakes(["--read-url", "host=standby"])
+                == ["PARLEY_READ_URL needs PARLEY_DATABASE_URL: set both or neither."])
     }
 
     @Test("accepts an object store only as a whole, and never repeats its secret")

@@ -16,7 +16,8 @@ extension DatabasePools {
         }
         gauge(
             "parley_database_connections",
-            "Open connections, by `pool` (docs/architecture.md): log, changes, reads, file_writes, file_reads, imports.",
+            "Open connections, by `pool` (docs/architecture.md): log, changes, reads, file_writes, file_reads, "
+                + "imports, and with a replica replica and replica_watch.",
             \.connectionCount)
         gauge("parley_database_connecting", "Connections being opened, by `pool`.", \.connectingCount)
         gauge("parley_database_in_flight", "Statements in progress, by `pool`.", \.inFlightCount)

@@ -89,6 +89,8 @@ package struct Settings: Sendable, Equatable {
     package var databaseURL: String?
     /// The connection for `LISTEN` if `databaseURL` leads through a pooler; nil means `databaseURL`.
     package var listenURL: String?
+    /// A streaming standby of that database for reads; nil: none.
+    package var readURL: String?
     /// Connections of all pools together.
     package var databaseConnectionCountMax = 10
     /// Timeout of statements that only read.

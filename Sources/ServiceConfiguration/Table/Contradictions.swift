@@ -7,6 +7,9 @@ extension Setting {
         if settings.listenURL != nil, settings.databaseURL == nil {
             found.append("PARLEY_LISTEN_URL needs PARLEY_DATABASE_URL: set both or neither.")
         }
+        if settings.readURL != nil, settings.databaseURL == nil {
+            found.append("PARLEY_READ_URL needs PARLEY_DATABASE_URL: set both or neither.")
+        }
         if (settings.tlsCertificateFile == nil) != (settings.tlsKeyFile == nil) {
             found.append("PARLEY_TLS_CERTIFICATE_FILE and PARLEY_TLS_KEY_FILE belong together: set both or neither.")
         }

@@ -75,6 +75,11 @@ extension SettingGroup {
                 "direct connection for LISTEN, if the database URL leads through a pooler; unset: the database URL",
                 exposure: .connectionString),
             Setting(
+                "read_url", \.readURL, .optional(.connectionString), "URL",
+                "a streaming standby of the database, for the history of threads, search, member lists and exports of "
+                    + "accounts; the primary answers while it lags or is down; unset: the primary answers all reads",
+                exposure: .connectionString),
+            Setting(
                 "database_connections", \.databaseConnectionCountMax, .integer(1...100), "COUNT",
                 "connections of a node to PostgreSQL, plus two for LISTEN, three for attachments and one for imports: half for reads, "
                     + "three tenths for the log, the rest for other writes; at least one each"),

@@ -118,7 +118,11 @@ struct Dashboard {
         Panel(
             "Connections to the database", "database_connects_total", "database_connect_failures_total",
             "database_connections_lost_total", "database_retries_total"
-        ).with(\.labels, []))
+        ).with(\.labels, []),
+        Panel("Reads on the replica, and on the primary instead", "replica_reads_total", "replica_primary_reads_total"),
+        Panel("Waiting for the replica", "replica_wait_seconds"),
+        Panel("Lag of the replica").query("{{instance}}", "parley_replica_lag_bytes@", unit: "bytes"),
+        Panel("The replica is used", "replica_used").with(\.across, .eachNode))
 
     private static let processes = Row(
         "Processes",
