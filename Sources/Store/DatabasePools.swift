@@ -88,10 +88,12 @@ package struct DatabasePools: Sendable {
 
     /// Each pool with its name in the metrics.
     package var named: [(name: String, client: PostgresClient)] {
-        [
+        var named: [(name: String, client: PostgresClient)] = [
             ("log", log), ("changes", changes), ("reads", reads), ("file_writes", fileWrites),
             ("file_reads", fileReads), ("imports", imports),
-        ] + (replica.map { [("replica", $0.reads), ("replica_watch", $0.watch)] } ?? [])
+        ]
+        if let replica { named += [("replica", replica.reads), ("replica_watch", replica.watch)] }
+        return named
     }
 
     /// Shuts all down at the same time: each may take `shutdownMax`.
