@@ -17,7 +17,7 @@ struct CheckedStatements {
                 let rows = try await client.query(
                     count, after: ("insert into seen select $1::int4", [.int4(Int32(number))]))
                 #expect(try rows.first?.int8(0) == Int64(number + 1))
-                #expect(try rows.first?.isNull(1) == false)
+                #expect(rows.first?.isNull(1) == false)
             }
             do {
                 _ = try await client.query(
