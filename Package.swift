@@ -155,7 +155,8 @@ let package = Package(
 
         // One Swift method a SQL function; carries sql/ through a symbolic link.
         .target(
-            name: "Store", dependencies: ["Basics", "Domain", "Postgres", "Telemetry", logging], exclude: ["embed.json", "sql"],
+            name: "Store", dependencies: ["Basics", "Domain", "Postgres", "Telemetry", logging],
+            exclude: ["embed.json", "sql"],
             swiftSettings: settings,
             plugins: ["EmbedFilesPlugin"]),
 

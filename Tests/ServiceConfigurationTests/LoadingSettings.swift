@@ -91,7 +91,8 @@ struct LoadingSettings {
     private static let others = [
         "config": "parley.conf", "http_host": "::1", "http_port": "0", "database_url": "postgresql://db/chat",
         "outbox_urls": "host=shop dbname=shop,postgresql://a,b/crm",
-        "listen_url": "host=db dbname=chat", "read_url": "host=standby dbname=chat", "database_connections": "2", "data_dir": "/var/lib/parley",
+        "listen_url": "host=db dbname=chat", "read_url": "host=standby dbname=chat", "database_connections": "2",
+        "data_dir": "/var/lib/parley",
         "prepared_statements": "on", "migrate": "off", "account_threads_max": "9", "strangers": "invite",
         "account_searches_max": "3", "search_timeout_ms": "500",
         "rate_limits": "off", "text_bytes_max": "1000",

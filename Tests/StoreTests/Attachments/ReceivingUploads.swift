@@ -67,7 +67,9 @@ struct ReceivingUploads {
             var claim = try await begin(database, upload)
             try await database.append(Array(bytes[..<520_000]), to: &claim)
             // A row that is written again has another version.
-            let versions = "select string_agg(n || ' ' || xmin, ', ' order by n) from attachment_chunks where length(data) > 100000"
+            let versions = """
+                select string_agg(n || ' ' || xmin, ', ' order by n) from attachment_chunks where length(data) > 100000
+                """
             let before = try await database.sql(versions)
             for _ in 0..<100 { try await database.store.append([bytes[claim.offset]], to: &claim, isDurable: true) }
             #expect(try await database.sql(versions) == before)

@@ -69,8 +69,9 @@ struct MessagesInTheLog {
             #expect(read == Array(expected))
             let user = try #require(UserID(parsing: "00000000-0000-0000-0002-000000000001"))
             let cursor = Cursor(epoch: 1, position: .start)
-            guard case .whole(let caughtUp, let head, let threads) = try await store.catchUp(
-                user, from: cursor, limit: 10, byteCountMax: 1 << 20)
+            guard
+                case .whole(let caughtUp, let head, let threads) = try await store.catchUp(
+                    user, from: cursor, limit: 10, byteCountMax: 1 << 20)
             else {
                 Issue.record("not everything")
                 return
@@ -116,8 +117,9 @@ struct MessagesInTheLog {
         let thread = try #require(ThreadID(parsing: "00000000-0000-0000-0001-000000000006"))
         let sender = try #require(UserID(parsing: "00000000-0000-0000-0002-000000000001"))
         let stored = try #require(MessageID(parsing: "00000000-0000-0000-0003-000000000001"))
+        let payload = JSONText(utf8: Array(#"{"text":"hi"}"#.utf8))
         let batch = [MessageID.make(), stored].map {
-            NewMessage(id: $0, thread: thread, sender: sender, type: "message", payload: JSONText(utf8: Array(#"{"text":"hi"}"#.utf8)))
+            NewMessage(id: $0, thread: thread, sender: sender, type: "message", payload: payload)
         }
         try await withStore(database) { store in
             func append(isChecked: Bool) async -> Result<Store.UndecodedBatch, Store.BatchFailure> {
