@@ -10,6 +10,8 @@ extension SystemTests {
         private struct Reader: Sendable {
             let person: Person
             let thread: String
+            /// Only for what an export is to have, so that it is never the last message of `thread`.
+            let other: String
             let writing: Connection
             let reading: Connection
             let number: Int
@@ -18,7 +20,9 @@ extension SystemTests {
                 let (writing, reading) = (Connection(nodes.a.address), Connection(nodes.b.address))
                 let person = try await writing.register("Reader")
                 let thread = try await writing.thread("group", by: person, with: [])
-                return Reader(person: person, thread: thread, writing: writing, reading: reading, number: number)
+                let other = try await writing.thread("group", by: person, with: [])
+                return Reader(
+                    person: person, thread: thread, other: other, writing: writing, reading: reading, number: number)
             }
 
             /// Writes, and expects to read just that: in the history, in a search, and in the list of members.
@@ -37,7 +41,7 @@ extension SystemTests {
 
             func checkExport(_ turn: Int) async throws {
                 let text = "e\(number)t\(turn)x"
-                _ = try await writing.sent(text, in: thread, as: person)
+                _ = try await writing.sent(text, in: other, as: person)
                 let export = try await reading.get("/v1/users/me/export", as: person)
                 #expect(export.status == 200 && export.text.contains(text), "\(export.status)")
             }
