@@ -52,7 +52,7 @@ begin
     insert into erasures (user_id, erases_messages, pos)
     values (p_user, p_erases_messages, log_pos_at(v_user.created_at - interval '1 minute') - 1);
     insert into erasure_threads (user_id, thread_id, at)
-    select p_user, t.id, v_now from account_threads(p_user) t (id);
+    select p_user, t.id, v_now from account_threads(p_user) t (id) order by t.id;
     delete from guest_threads g where g.user_id = p_user;
     v_sessions := account_sign_out(p_user);
 
