@@ -114,7 +114,7 @@ package struct WebhookSchedule: Sendable {
     /// for a wake-up.
     private var isAtEnd = false
     /// Events that count as under way, and whose content is to be read first.
-    package private(set) var missing: [Position] = []
+    private(set) var missing: [Position] = []
     /// What the caller is recording now.
     var settling: WebhookSettlement?
     var settledCursor: Cursor?

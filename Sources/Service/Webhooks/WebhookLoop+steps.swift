@@ -1,5 +1,4 @@
 // The steps of a loop that need the database: reading the place, the log and single events, and recording.
-import Basics
 import Domain
 import Store
 import Webhooks
@@ -51,28 +50,19 @@ extension WebhookLoop {
         }
     }
 
-    /// Reads the content of an event that failed or waited and whose time has come, and sends it. With it those that
-    /// come next in the log and whose time has come, too: after an outage, events of many threads wait side by side, and
-    /// a query for each would take longer than its request.
+    /// Reads the content of an event that failed earlier and whose time has come, and sends it.
     private func load(_ position: Position, after cursor: Cursor) async throws {
         let webhook = webhook.withLock { $0 }
-        let found: [Change]
-        let limit = Pace.Rules.webhookWindow
-        switch try await store.changes(for: webhook, after: cursor, allTypes: true, limit: limit) {
+        var found: Change?
+        switch try await store.changes(for: webhook, after: cursor, allTypes: true, limit: 1) {
         case .superseded:
             // The next loop retries it, by the present settings.
             deliveries.update { $0.stop() }
             return
-        case .read(.part(let changes, _, _)): found = changes
-        case .read(.expired): found = []
+        case .read(.part(let changes, _, _)): found = changes.first { $0.id.position == position }
+        case .read(.expired): break
         }
-        if !found.contains(where: { $0.id.position == position }) { loaded(position, nil) }
-        for change in found where deliveries.update({ $0.missing.contains(change.id.position) }) {
-            loaded(change.id.position, WebhookSchedule.Event(change, isThin: webhook.isThin).message)
-        }
-    }
-
-    private func loaded(_ position: Position, _ message: WebhookMessage?) {
+        let message = found.map { WebhookSchedule.Event($0, isThin: webhook.isThin).message }
         let now = DeliveryClock.system.now()
         switch deliveries.update({ $0.loaded(position, message, now: now) }) {
         case .send(let sending): send([sending])
