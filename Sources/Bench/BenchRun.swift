@@ -84,7 +84,7 @@ struct BenchRun: Sendable {
     private struct Counters {
         let cpu: CPUTimes
         let database: DatabaseReading
-        /// Nil of a baseline.
+        /// Nil for a baseline.
         let metrics: NodeMetrics?
     }
 

@@ -164,11 +164,14 @@ create table messages (
     primary key (thread_id, seq)
 );
 -- An id is unique in its thread. These two indexes hold hashes, because entries of 16 bytes and less take half the room in
--- a growing index. Who looks up compares the columns as well: message_find, message_is_by.
+-- a growing index. Every look-up compares the columns as well: message_find, sender_is.
 create unique index messages_by_id on messages (uuid_hash(thread_id), id);
 -- What stands between two marks without counting as unread.
 create index messages_uncounted on messages (thread_id, seq) where deleted_at is not null or sender_id is null;
 create index messages_by_sender on messages ((uuid_hash(sender_id) # uuid_hash(thread_id)), (seq::int));
+create index messages_with_mentions on messages (thread_id, seq) include (mentions, sender_id)
+    where mentions <> '{}' and deleted_at is null;
+
 -- Threads in which an account has written without being a member, now or ever: a bot that answers commands, the sender of
 -- an imported message. An account's other messages are in the threads that it is or was a member of.
 create table guest_threads (
@@ -176,8 +179,6 @@ create table guest_threads (
     thread_id uuid not null,
     primary key (user_id, thread_id)
 );
-create index messages_with_mentions on messages (thread_id, seq) include (mentions, sender_id)
-    where mentions <> '{}' and deleted_at is null;
 
 -- The log. `pos` is taken under the log's lock (log_begin), so it is dense and in commit order.
 -- Partitioned by range of `pos`, so that trimming drops a partition and never deletes rows.
@@ -200,8 +201,8 @@ create table events (
     -- The session that session.revoked is about: nodes forget it.
     session_id uuid,
     -- message.created: the message, until its content is withdrawn. With a message the columns hold what does not change
-    -- about it, and who reads the log makes the event as clients get it from them: `seq`, `actor_id` is the sender, `at`
-    -- is when it was sent, `name` and `image` are the sender's at that time.
+    -- about it, and each reader of the log makes the event from them (CreatedMessage): `actor_id` is the sender, `at` is
+    -- when it was sent, `name` and `image` are the sender's at that time.
     message_id uuid,
     reply_to uuid,
     type text not null,
@@ -221,8 +222,8 @@ create table events (
     is_change boolean,
     primary key (pos)
 ) partition by range (pos);
--- By the thread's hash: an entry takes 40 bytes in a growing index, and with the thread itself 69. Who looks up compares
--- the thread as well.
+-- By the thread's hash: an entry takes 40 bytes in a growing index, and with the thread itself 69. Every look-up
+-- compares the thread as well.
 create index events_by_thread on events (uuid_hash(thread_id), pos) where user_id is null;
 create index events_by_user on events (user_id, pos) where user_id is not null;
 

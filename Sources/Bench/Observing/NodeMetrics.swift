@@ -40,7 +40,7 @@ struct Mean: Sendable, Equatable {
     var sum = 0.0
     var count = 0.0
 
-    /// Nil of no samples.
+    /// Nil without samples.
     var value: Double? { count > 0 ? sum / count : nil }
 
     static func + (left: Mean, right: Mean) -> Mean {

@@ -39,7 +39,7 @@ final class SendLoop: ConnectionOwner {
     private let phases: Phases
     private let meter: Meter
     private let senders: [Sender]
-    /// Of each connection, one for each target.
+    /// For each connection, one request for each target.
     private let requests: [[[UInt8]]]
     /// The target of each connection's next or unanswered message.
     private var turns: [Int]

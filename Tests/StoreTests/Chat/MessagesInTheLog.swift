@@ -51,7 +51,7 @@ struct MessagesInTheLog {
         return result
     }
 
-    @Test("whoever reads a new message gets the bytes that the database's own functions make of it")
+    @Test("all readers of a new message get the bytes that the database's own functions make of it")
     func rendering() async throws {
         let database = try await Self.database()
         let expected = try await Psql.run(

@@ -47,8 +47,8 @@ begin
         else erasure_event(e.type, e.body, v_users) end,
         name = case when e.actor_id = any (v_users) and e.message_id is not null then erased_name() else e.name end,
         image = case when e.actor_id = any (v_users) then null else e.image end
-    where e.pos > v_from and e.pos <= v_last and (e.user_id = any (v_users) or e.actor_id = any (v_users)
-        or erasure_concerns(e.body, v_users::text[]));
+    where e.pos > v_from and e.pos <= v_last and (e.user_id = any (v_users)
+        or (e.message_id is not null and e.actor_id = any (v_users)) or erasure_concerns(e.body, v_users::text[]));
     if v_is_end then
         perform erasure_end(v_users);
     else

@@ -81,14 +81,16 @@ begin
                 from membership_spans s
                 cross join lateral (
                     select e.pos from events e
-                    where uuid_hash(e.thread_id) = uuid_hash(s.thread_id) and e.thread_id = s.thread_id and e.user_id is null and e.pos > v_end
+                    where uuid_hash(e.thread_id) = uuid_hash(s.thread_id) and e.thread_id = s.thread_id
+                        and e.user_id is null and e.pos > v_end
                         and e.pos >= s.from_pos and e.pos <= coalesce(s.to_pos, p_head)
                     order by e.pos limit 1) f
                 where s.user_id = p_user and (s.to_pos is null or s.to_pos > v_end)
                 order by f.pos limit v_rest) s
             cross join lateral (
                 select e.pos from events e
-                where uuid_hash(e.thread_id) = uuid_hash(s.thread_id) and e.thread_id = s.thread_id and e.user_id is null and e.pos > v_end
+                where uuid_hash(e.thread_id) = uuid_hash(s.thread_id) and e.thread_id = s.thread_id
+                        and e.user_id is null and e.pos > v_end
                     and e.pos >= s.from_pos and e.pos <= coalesce(s.to_pos, p_head)
                 order by e.pos limit v_rest) t
             union all
