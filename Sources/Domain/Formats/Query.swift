@@ -10,7 +10,7 @@ extension Fields where Raw == String {
         var given: [(name: String, raw: String)] = []
         var mistakes: [Problem.Field] = []
         // The last piece holds all that follows, and is not split further.
-        for pair in query.utf8.split(separator: UInt8(ascii: "&"), maxSplits: queryParameterCountMax) {
+        for pair in Array(query.utf8).split(separator: UInt8(ascii: "&"), maxSplits: queryParameterCountMax) {
             guard given.count + mistakes.count < queryParameterCountMax else {
                 mistakes.append(Problem.Field("query", "Must have at most \(queryParameterCountMax) parameters."))
                 break
@@ -55,8 +55,12 @@ extension Fields where Raw == String {
 
 /// Undoes percent-encoding. Nil for a broken escape, or if the result is not UTF-8. In paths `+` is itself.
 package func percentDecoded(_ encoded: Substring.UTF8View, plusIsSpace: Bool = true) -> String? {
+    percentDecoded(Array(encoded)[...], plusIsSpace: plusIsSpace)
+}
+
+private func percentDecoded(_ encoded: ArraySlice<UInt8>, plusIsSpace: Bool = true) -> String? {
     if !encoded.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) {
-        return String(Substring(encoded))
+        return String(validating: encoded, as: UTF8.self)
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(encoded.count)

@@ -13,7 +13,9 @@ package struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads the 8-4-4-4-12 form in hexadecimal; nil for anything else.
     package init?(parsing text: some StringProtocol) {
-        guard let uuid = UUID(hexadecimal: text.utf8) else { return nil }
+        // The bytes are walked in this target, because a walk through a generic view calls it for each byte.
+        let parsed = text.utf8.withContiguousStorageIfAvailable { UUID(hexadecimal: $0) }
+        guard let uuid = parsed ?? UUID(hexadecimal: Array(text.utf8)) else { return nil }
         self.uuid = uuid
     }
 
