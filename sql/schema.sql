@@ -104,6 +104,7 @@ CREATE TABLE public.threads (
     direct_low uuid,
     direct_high uuid,
     room_key text COLLATE pg_catalog."C",
+    external_id text,
     keep_s integer,
     CONSTRAINT threads_check CHECK (((kind = 'direct'::text) = ((direct_low IS NOT NULL) AND (direct_high IS NOT NULL)))),
     CONSTRAINT threads_check1 CHECK (((kind = 'room'::text) = (room_key IS NOT NULL))),
@@ -1108,6 +1109,7 @@ CREATE UNIQUE INDEX reviews_pending ON public.reviews USING btree (thread_id, me
 CREATE INDEX search_stale_by_thread ON public.search_stale USING btree (thread_id, seq);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX sign_in_failures_by_time ON public.sign_in_failures USING btree (failed_at);
+CREATE UNIQUE INDEX threads_by_external_id ON public.threads USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX undelivered_checks_by_thread ON public.undelivered_checks USING btree (thread_id);
 CREATE INDEX undelivered_checks_due ON public.undelivered_checks USING btree (due_at);
 CREATE INDEX user_words_by_user ON public.user_words USING btree (user_id);

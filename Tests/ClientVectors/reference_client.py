@@ -171,7 +171,7 @@ class State:
 
     def on_thread_updated(self, _, thread, data):
         peer = thread.get("peer") or {}  # A direct thread has the name and image of its peer.
-        thread |= {"retention": data["retention"], "member_count": data["member_count"]}
+        thread |= {key: data[key] for key in ("retention", "member_count", "external_id")}
         thread |= {"title": data["title"] or peer.get("name"), "image": data["image"] or peer.get("profile_image")}
 
     def on_member_updated(self, thread_id, thread, data):

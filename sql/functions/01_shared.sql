@@ -33,7 +33,8 @@ returns json
 language sql stable as $$
     select kind_json(u, json_build_object('id', u.id, 'username', u.username, 'name', u.name,
         'profile_image', u.profile_image, 'status_text', u.status_text, 'presence', p_presence,
-        'last_seen_at', rfc3339(p_last_seen_at), 'preferences', u.preferences, 'created_at', rfc3339(u.created_at)))
+        'last_seen_at', rfc3339(p_last_seen_at), 'preferences', u.preferences, 'external_id', u.external_id,
+        'created_at', rfc3339(u.created_at)))
 $$;
 
 -- Returns: a session as its account sees it.
@@ -54,8 +55,9 @@ $$;
 -- Returns: a thread without anything that depends on who looks.
 create or replace function thread_json(t threads) returns json
 language sql stable as $$
-    select json_build_object('id', t.id, 'kind', t.kind, 'title', t.title, 'image', t.image,
-        'retention', retention_json(t.keep_s), 'member_count', t.member_count, 'created_at', rfc3339(t.created_at))
+    select json_build_object('id', t.id, 'kind', t.kind, 'external_id', t.external_id, 'title', t.title,
+        'image', t.image, 'retention', retention_json(t.keep_s), 'member_count', t.member_count,
+        'created_at', rfc3339(t.created_at))
 $$;
 
 -- Returns: a message as everyone sees it; a withdrawn one as its tombstone. `p_reactions` is JSON text, null for none.

@@ -69,12 +69,15 @@ create table threads (
     direct_high uuid,
     -- A room's title, case-folded by the service: one room per title.
     room_key text collate "C" unique,
+    -- The id that the host app's server gave the thread. Null for threads without one.
+    external_id text,
     -- How long a thread keeps its messages' content: null for ever, 0 until it is delivered, else so many seconds.
     keep_s int check (keep_s >= 0),
     unique (direct_low, direct_high),
     check ((kind = 'direct') = (direct_low is not null and direct_high is not null)),
     check ((kind = 'room') = (room_key is not null))
 );
+create unique index threads_by_external_id on threads (external_id) where external_id is not null;
 
 create table members (
     thread_id uuid not null,

@@ -7,6 +7,8 @@ public struct ThreadSummary: Sendable, Hashable, Codable, Identifiable {
     public var id: ThreadID
     /// What the thread is.
     public var kind: ThreadKind
+    /// The id that the host app gave the thread. Nil without one.
+    public var externalID: String?
     /// In a direct thread the other person's name. Nil for a group without a title.
     public var title: String?
     /// A URL, or `attachment:` and the id of an attachment.
@@ -36,12 +38,14 @@ public struct ThreadSummary: Sendable, Hashable, Codable, Identifiable {
 
     /// Creates a thread, for example for a preview.
     public init(
-        id: ThreadID, kind: ThreadKind, title: String? = nil, image: String? = nil, retention: Retention = .forever,
-        memberCount: Int = 0, createdAt: Date, peer: User? = nil, lastMessage: Message? = nil, unreadCount: Int = 0,
-        mentionCount: Int = 0, lastActivityAt: Date, head: Seq = 0, me: OwnMembership = .init()
+        id: ThreadID, kind: ThreadKind, externalID: String? = nil, title: String? = nil, image: String? = nil,
+        retention: Retention = .forever, memberCount: Int = 0, createdAt: Date, peer: User? = nil,
+        lastMessage: Message? = nil, unreadCount: Int = 0, mentionCount: Int = 0, lastActivityAt: Date, head: Seq = 0,
+        me: OwnMembership = .init()
     ) {
         self.id = id
         self.kind = kind
+        self.externalID = externalID
         self.title = title
         self.image = image
         self.retention = retention
@@ -63,6 +67,7 @@ extension ThreadSummary: FieldCoded {
     mutating func code(_ fields: inout FieldCoder) throws {
         try fields.code(&id, "id")
         try fields.code(&kind, "kind")
+        try fields.code(&externalID, "external_id")
         try fields.code(&title, "title")
         try fields.code(&image, "image")
         try fields.code(&retention, "retention")
@@ -85,6 +90,8 @@ public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
     public var id: ThreadID
     /// What the thread is.
     public var kind: ThreadKind
+    /// The id that the host app gave the thread. Nil without one.
+    public var externalID: String?
     /// In `thread.updated` nil for a direct thread, which has none of its own.
     public var title: String?
     /// A URL, or `attachment:` and the id of an attachment.
@@ -98,6 +105,7 @@ public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
 
     enum CodingKeys: String, CodingKey {
         case id, kind, title, image, retention
+        case externalID = "external_id"
         case memberCount = "member_count"
         case createdAt = "created_at"
     }

@@ -60,15 +60,18 @@ public struct Account: Sendable, Hashable, Identifiable {
     public var user: User
     /// Choices for all devices of the account.
     public var preferences: Preferences
+    /// The id that the host app gave the account. Nil without one.
+    public var externalID: String?
     /// When the account was made.
     public var createdAt: Date
 
     public var id: UserID { user.id }
 
     /// Creates an account, for example for a preview.
-    public init(user: User, preferences: Preferences = .init(), createdAt: Date) {
+    public init(user: User, preferences: Preferences = .init(), externalID: String? = nil, createdAt: Date) {
         self.user = user
         self.preferences = preferences
+        self.externalID = externalID
         self.createdAt = createdAt
     }
 }
@@ -76,16 +79,19 @@ public struct Account: Sendable, Hashable, Identifiable {
 extension Account: Codable {
     enum CodingKeys: String, CodingKey {
         case preferences
+        case externalID = "external_id"
         case createdAt = "created_at"
     }
 
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         preferences = try fields.decode(Preferences.self, forKey: .preferences)
+        externalID = try fields.decodeIfPresent(String.self, forKey: .externalID)
         createdAt = try fields.decode(Date.self, forKey: .createdAt)
         user = try User(from: decoder)
         // The profile and the account are one object: what the profile does not know is known here.
         user.unknown[CodingKeys.preferences.rawValue] = nil
+        user.unknown[CodingKeys.externalID.rawValue] = nil
         user.unknown[CodingKeys.createdAt.rawValue] = nil
     }
 
@@ -93,6 +99,7 @@ extension Account: Codable {
         try user.encode(to: encoder)
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(preferences, forKey: .preferences)
+        try fields.encode(externalID, forKey: .externalID)
         try fields.encode(createdAt, forKey: .createdAt)
     }
 }

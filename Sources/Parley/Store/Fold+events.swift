@@ -266,6 +266,7 @@ extension ThreadState {
     mutating func takeDescription(_ source: JSONValue) {
         self["retention"] = source["retention"]
         self["member_count"] = source["member_count"]
+        self["external_id"] = source["external_id"]
         self["title"] = source["title"]?.unlessNull ?? self["peer"]?["name"] ?? .null
         self["image"] = source["image"]?.unlessNull ?? self["peer"]?["profile_image"] ?? .null
     }

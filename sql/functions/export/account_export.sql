@@ -6,7 +6,7 @@
 create or replace function export_account(p_user uuid) returns text
 language sql stable as $$
     select export_line('account', account_json(u, null, u.last_seen_at)::jsonb
-        || jsonb_build_object('has_password', u.password_hash is not null, 'email', u.email, 'external_id', u.external_id))
+        || jsonb_build_object('has_password', u.password_hash is not null, 'email', u.email))
     from users u where u.id = p_user
 $$;
 

@@ -23,6 +23,7 @@
  * @typedef {object} Thread
  * @property {string} id
  * @property {'direct' | 'group' | 'room'} kind
+ * @property {string | null} [external_id]
  * @property {string | null} title
  * @property {string | null} image
  * @property {Retention} [retention]

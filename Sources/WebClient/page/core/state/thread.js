@@ -58,11 +58,12 @@ export function fromCreation({ members, ...data }, userID) {
  * @param {any} update
  * @returns {StoredThread}
  */
-export function withUpdate(thread, { title, image, retention, member_count }) {
+export function withUpdate(thread, { title, image, retention, member_count, external_id }) {
     return {
         ...thread,
         retention,
         member_count,
+        external_id,
         title: title ?? thread.peer?.name ?? null,
         image: image ?? thread.peer?.profile_image ?? null,
     };
