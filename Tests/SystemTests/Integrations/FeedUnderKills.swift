@@ -130,15 +130,22 @@ extension SystemTests {
             return seen
         }
 
-        /// The ids of all events that integrations see, as the database has them.
+        /// The ids of all events that integrations see, as the database has them. Read in pages, because a program's
+        /// output is read up to 64 KiB.
         private static func stored(_ database: String) async throws -> [String] {
-            try await Psql.run(
-                """
-                select 'evt_0_' || (select l.epoch from log_epochs l where l.first_pos <= e.pos order by l.epoch desc limit 1)
-                    || '_' || e.pos
-                from events e where coalesce(e.is_change, e.user_id is null) order by e.pos
-                """, conninfo: database
-            ).split(separator: "\n").map { String($0) }
+            let pageSize = 2_000
+            var ids: [String] = []
+            while true {
+                let page = try await Psql.lines(
+                    """
+                    select 'evt_0_' || (select l.epoch from log_epochs l where l.first_pos <= e.pos
+                        order by l.epoch desc limit 1) || '_' || e.pos
+                    from events e where coalesce(e.is_change, e.user_id is null)
+                    order by e.pos limit \(pageSize) offset \(ids.count)
+                    """, in: database)
+                ids += page
+                if page.count < pageSize { return ids }
+            }
         }
 
         @Test("has every event at least once, under one id and in order, while nodes are killed")
