@@ -6,7 +6,7 @@ import {
     isExpired,
     rowWithStatus,
 } from '../../Sources/WebClient/page/ui/conversation/status.js';
-import { permissions } from '../../Sources/WebClient/page/ui/conversation/permissions.js';
+import { permissions } from '../../Sources/WebClient/page/ui/message/permissions.js';
 import { averageColour } from '../../Sources/WebClient/page/ui/parts/thumbhash.js';
 import './support/clock.js';
 import { messageOf } from './support/samples.js';
@@ -84,12 +84,19 @@ Deno.test('messages of one sender within five minutes of a day form a group', ()
 Deno.test('what may be done with a message', () => {
     const may = (/** @type {Row} */ row, /** @type {Thread} */ thread, me = 'ann') =>
         Object.entries(permissions(row, thread, me)).filter(([, is]) => is).map(([action]) => action).join(' ');
-    assert.equal(may(rowOf(), threadOf('direct')), 'reply react copy edit deleteForEveryone deleteForMe');
-    assert.equal(may(rowOf(), threadOf('direct', 'owner'), 'ben'), 'reply react copy deleteForMe markUnread');
+    const all = 'reply react copy copyLink forward';
+    assert.equal(may(rowOf(), threadOf('direct')), `${all} edit deleteForEveryone deleteForMe`);
+    assert.equal(may(rowOf(), threadOf('direct', 'owner'), 'ben'), `${all} deleteForMe markUnread profile report`);
     assert.equal(
         may(rowOf(), threadOf('group', 'owner'), 'ben'),
-        'reply react copy deleteForEveryone deleteForMe markUnread',
+        `${all} deleteForEveryone deleteForMe markUnread profile report`,
     );
+    const known = rowOf({ reactions: { '👍': { count: 1 } }, edited_at: time });
+    assert.equal(
+        may(known, threadOf('direct')),
+        `${all} edit deleteForEveryone deleteForMe reactors history`,
+    );
+    assert.equal(may(rowOf({ type: 'x-poll' }), threadOf('direct'), 'ben').includes('forward'), false);
     assert.equal(may(rowOf({ deleted_at: time, payload: null }), threadOf('group')), 'deleteForMe');
     assert.equal(may(rowOf({ type: 'system', sender: null, payload: {} }), threadOf('group')), 'deleteForMe');
     assert.equal(may(rowOf({}, { state: 'failed' }), threadOf('group')), 'copy cancelSending');

@@ -136,6 +136,34 @@ export async function deleteMessage(chat, message, audience) {
     await chat.http.delete(pathOf(message), { for: audience });
 }
 
+/** Returns a page of those who reacted to a message with an emoji, the newest first.
+ * @param {Chat} chat
+ * @param {Message} message @param {string} emoji @param {{limit: number, page?: string | null}} place
+ * @returns {Promise<{users: Person[], next?: string | null}>} */
+export async function reactors(chat, message, emoji, place) {
+    return await chat.http.get(`${pathOf(message)}/reactions/${encodeURIComponent(emoji)}`, place);
+}
+
+/** Returns a page of the earlier versions of a message, the newest first.
+ * @param {Chat} chat
+ * @param {Message} message @param {string | null} [page]
+ * @returns {Promise<{edits: {payload: Message['payload'], written_at: string}[], next?: string | null}>} */
+export async function edits(chat, message, page) {
+    return await chat.http.get(pathOf(message) + '/edits', { limit: 50, page });
+}
+
+/** @param {Chat} chat
+ * @param {{thread_id: string, message_id: string, reason: string} | {user_id: string, reason: string}} report */
+export async function report(chat, report) {
+    await chat.http.post('/v1/reports', report);
+}
+
+/** @param {Chat} chat
+ * @param {string} userID @returns {Promise<Person>} */
+export async function user(chat, userID) {
+    return await chat.http.get('/v1/users/' + userID);
+}
+
 /** @param {Chat} chat @param {string} key @param {File | null | undefined} file null: none any more, undefined: no change */
 async function picture(chat, key, file) {
     if (!file) return file === null ? { [key]: null } : {};

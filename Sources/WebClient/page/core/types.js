@@ -107,7 +107,9 @@
 
 /** @typedef {{text: string, replyTo: Message | null}} Draft */
 
-/** @typedef {{text: string, files?: File[], replyTo?: Message | null, mentions?: string[], location?: {latitude: number, longitude: number, label?: string}}} Outgoing */
+/** What is sent. `attachments` are files that the server has already, of a message that is forwarded.
+ * @typedef {{text: string, files?: File[], attachments?: Attachment[], replyTo?: Message | null, mentions?: string[], location?: {latitude: number, longitude: number, label?: string}}} Outgoing
+ */
 
 /** A refusal of the server, or a connection that failed.
  * @typedef {object} ProblemShape

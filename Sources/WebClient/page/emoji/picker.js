@@ -1,39 +1,42 @@
-// The dialogs in which an emoji is chosen.
+// The popover in which an emoji is chosen.
 
 import { element, fill } from '../ui/dom.js';
 import { attempt } from '../ui/parts/action.js';
-import { openDialog } from '../ui/parts/dialog.js';
 import { icon } from '../ui/parts/icon.js';
+import { openPopover } from '../ui/parts/menu.js';
 import { t } from '../language/index.js';
 import { findEmoji, inTone, loadEmoji, tones } from './emoji.js';
+import { read, readRecent, remember, usual, write } from './recent.js';
 
 /** @typedef {import('./emoji.js').Emoji} Emoji */
 
-const usual = ['👍', '❤️', '😂', '🎉', '😮', '😢'];
-const recentMax = 12;
 const foundMax = 120;
-const recentKey = 'parley.emoji.recent';
 const toneKey = 'parley.emoji.tone';
 
-/** Asks for a reaction. @param {(emoji: string) => void} onchoose */
-export function openReactionDialog(onchoose) {
-    open(t('emoji.chooseReaction'), onchoose);
+/** Asks for a reaction.
+ * @param {HTMLElement} anchor
+ * @param {(emoji: string) => void} onchoose
+ * @param {HTMLElement} [returnTo]
+ */
+export function openReactionPicker(anchor, onchoose, returnTo) {
+    open(anchor, t('emoji.chooseReaction'), onchoose, returnTo);
 }
 
-/** Asks for an emoji to insert. @param {(emoji: string) => void} onchoose */
-export function openEmojiDialog(onchoose) {
-    open(t('emoji.chooseEmoji'), onchoose);
+/** Asks for an emoji to insert.
+ * @param {HTMLElement} anchor
+ * @param {(emoji: string) => void} onchoose
+ */
+export function openEmojiPicker(anchor, onchoose) {
+    open(anchor, t('emoji.chooseEmoji'), onchoose);
 }
 
-/** @param {string} title @param {(emoji: string) => void} onchoose */
-function open(title, onchoose) {
+/** @param {HTMLElement} anchor @param {string} title @param {(emoji: string) => void} onchoose @param {HTMLElement} [returnTo] */
+function open(anchor, title, onchoose, returnTo) {
     let tone = read(toneKey);
     /** @type {import('./emoji.js').Group[]} */
     let groups = [];
     const recent = readRecent().filter((emoji) => !usual.includes(emoji));
     const shown = new Set([...usual, ...recent]);
-    /** @type {string | null} */
-    let chosen = null;
 
     /** @param {string} emoji @param {string} [name] */
     const button = (emoji, name) =>
@@ -43,8 +46,9 @@ function open(title, onchoose) {
             tabindex: -1,
             title: name,
             onclick: () => {
-                chosen = emoji;
-                dialog.close();
+                remember(emoji);
+                dialog.hidePopover();
+                onchoose(emoji);
             },
         }, emoji);
     const top = grid(usual.map((emoji) => button(emoji)));
@@ -54,11 +58,15 @@ function open(title, onchoose) {
         class: 'input',
         'aria-label': t('emoji.search'),
         placeholder: t('emoji.search'),
+        autocomplete: 'off',
+        autofocus: true,
         oninput: () => show(),
         onkeydown: (/** @type {KeyboardEvent} */ event) => {
-            if (event.key !== 'Enter' || !search.value.trim()) return;
+            const first = search.value.trim() ? results.querySelector('button') : top.querySelector('button');
+            if (event.key === 'ArrowDown') first?.focus();
+            else if (event.key === 'Enter' && search.value.trim()) first?.click();
+            else return;
             event.preventDefault();
-            results.querySelector('button')?.click();
         },
     });
     const toneChoice = element(
@@ -74,26 +82,19 @@ function open(title, onchoose) {
         },
         tones.map((value) => element('option', { selected: value === tone, value }, `✋${value}`)),
     );
-    const dialog = openDialog(
-        {
-            title,
-            class: 'emoji-dialog',
-            onclose: () => {
-                if (chosen === null) return;
-                remember(chosen);
-                onchoose(chosen);
-            },
-        },
-        top,
+    const dialog = openPopover(
+        anchor,
+        { label: title, class: 'emoji-dialog', returnTo },
         element(
             'div',
             { class: 'emoji-tools' },
             element('div', { class: 'search-field' }, icon('search'), search),
             toneChoice,
         ),
+        top,
         results,
     );
-    top.querySelector('button')?.focus();
+    search.focus();
     attempt(async () => {
         groups = await loadEmoji();
         show();
@@ -114,7 +115,7 @@ function open(title, onchoose) {
         const sections = groups.values();
         const showNext = () => {
             const { value: group } = sections.next();
-            if (!group || search.value.trim() || !dialog.open) return;
+            if (!group || search.value.trim() || !dialog.isConnected) return;
             const members = group.members.map((emoji) => [inTone(emoji, tone), emoji.name]).filter(([emoji]) =>
                 !shown.has(emoji)
             );
@@ -149,37 +150,9 @@ function moveByKey(event) {
     const target = buttons[index + steps[event.key]];
     if (!(event.key in steps)) return;
     event.preventDefault();
+    if (!target && event.key === 'ArrowUp') grid.closest('.popover')?.querySelector('input')?.focus();
     if (!target) return;
     buttons[index].tabIndex = -1;
     target.tabIndex = 0;
     target.focus();
-}
-
-function readRecent() {
-    return read(recentKey).split(' ').filter((emoji) => emoji);
-}
-
-/** @param {string} emoji */
-function remember(emoji) {
-    const recent = [emoji, ...readRecent().filter((other) => other !== emoji)];
-    write(recentKey, recent.slice(0, recentMax).join(' '));
-}
-
-/** @param {string} key */
-function read(key) {
-    try {
-        return localStorage.getItem(key) ?? '';
-    } catch {
-        return '';
-    }
-}
-
-/** @param {string} key @param {string} value empty: nothing is stored */
-function write(key, value) {
-    try {
-        if (value) localStorage.setItem(key, value);
-        else localStorage.removeItem(key);
-    } catch {
-        // The browser stores nothing.
-    }
 }

@@ -36,7 +36,12 @@ function node(token, me) {
             return element('a', link, token.text);
         }
         case 'mention':
-            return element('bdi', { class: token.id === me ? 'mention mention-of-me' : 'mention' }, token.text);
+            return element('bdi', {
+                class: token.id === me ? 'mention mention-of-me' : 'mention',
+                role: 'button',
+                tabindex: -1,
+                'data-user': token.id,
+            }, token.text);
         case 'code':
             return element('code', { dir: 'ltr' }, token.text);
         case 'fence':

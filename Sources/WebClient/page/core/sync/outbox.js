@@ -147,24 +147,29 @@ function entriesOf(store) {
  * @param {import('../types.js').Person} sender
  * @param {import('../types.js').Outgoing} outgoing
  * @returns {Promise<string>} its id */
-export async function putMessage(store, threadID, sender, { text, files = [], replyTo, mentions = [], location }) {
+export async function putMessage(store, threadID, sender, outgoing) {
+    const { text, files = [], attachments = [], replyTo, mentions = [], location } = outgoing;
     const id = newID();
     const parts = files.map((file) => ({ id: newID(), name: file.name, type: file.type, size: file.size, file }));
+    const hasFiles = parts.length + attachments.length > 0;
     const request = {
         id,
         type: location ? 'location' : 'message',
         payload: {
             ...(location ?? (text ? { text } : {})),
-            ...(parts.length > 0 ? { attachments: parts.map(({ id }) => ({ id })) } : {}),
+            ...(hasFiles ? { attachments: [...attachments, ...parts].map(({ id }) => ({ id })) } : {}),
         },
         ...(replyTo ? { reply_to: replyTo.id } : {}),
         ...(mentions.length > 0 ? { mentions } : {}),
     };
-    const shown = parts.map(({ id, name, type, size }) => ({ id, name, content_type: type, size }));
+    const shown = [
+        ...attachments,
+        ...parts.map(({ id, name, type, size }) => ({ id, name, content_type: type, size })),
+    ];
     /** @type {import('../types.js').Message} */
     const message = {
         ...request,
-        payload: { ...request.payload, ...(parts.length > 0 ? { attachments: shown } : {}) },
+        payload: { ...request.payload, ...(hasFiles ? { attachments: shown } : {}) },
         thread_id: threadID,
         seq: 0,
         timestamp: new Date().toISOString(),
@@ -183,7 +188,7 @@ export async function putMessage(store, threadID, sender, { text, files = [], re
             thread_id: threadID,
             message,
             body: request,
-            files: request.payload.attachments ?? [],
+            files: parts.map(({ id }) => ({ id })),
             state: 'sending',
         });
         for (const part of parts) tx.put('files', { ...part, sent: 0, message_id: id, isUploaded: false });

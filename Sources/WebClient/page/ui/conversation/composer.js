@@ -30,6 +30,11 @@ export class Composer extends Component {
     /** @type {import('./file-tray.js').FileTray | null} */
     #tray = null;
     #row = div('composer-row');
+    /** @type {HTMLButtonElement} */
+    #emoji = iconButton('emoji', t('conversation.insertEmoji'), async () => {
+        const { openEmojiPicker } = await loaded(import('../../emoji/picker.js'));
+        openEmojiPicker(this.#emoji, (emoji) => this.#insert(emoji));
+    }, { class: 'icon-button emoji-button' });
     #replyBar = element('div', { class: 'reply-bar', hidden: true });
     /** @type {import('./mention-list.js').MentionList | null} */
     #mentions = null;
@@ -59,10 +64,7 @@ export class Composer extends Component {
             iconButton('location', t('conversation.shareLocation'), () => this.#shareLocation()),
             this.#picker,
             this.#text,
-            iconButton('emoji', t('conversation.insertEmoji'), async () => {
-                const { openEmojiDialog } = await loaded(import('../../emoji/picker.js'));
-                openEmojiDialog((emoji) => this.#insert(emoji));
-            }, { class: 'icon-button emoji-button' }),
+            this.#emoji,
             iconButton('send', t('conversation.sendButton'), () => {}, {
                 type: 'submit',
                 class: 'icon-button primary',

@@ -7,6 +7,7 @@ import { showProblem } from '../parts/alert.js';
 import { dayName } from '../parts/time.js';
 import { t } from '../../language/index.js';
 import { isPicture } from './attachments.js';
+import { LogFocus } from './log-focus.js';
 import { MessageRow } from './message-row.js';
 import { ScrollKeeper } from './scroll-keeper.js';
 import { continues, deliveryStatus, rowWithStatus } from './status.js';
@@ -41,10 +42,7 @@ export class Log extends Component {
     /** The id of the message to bring into view once it is loaded, or `newest`. @type {string | null} */
     #wanted;
     #isPlaced = false;
-    /** The row that is the log's tab stop because it had the focus. @type {string | null} */
-    #current = null;
-    /** @type {MessageRow | undefined} */
-    #stop;
+    #focus = new LogFocus(this, () => this.#rows);
     #readSeq = 0;
     #isScheduled = false;
     /** Counts changes of what all rows depend on: people's names, the kind of thread, the time. */
@@ -75,8 +73,8 @@ export class Log extends Component {
             isDirect: false,
             people: new Map(),
             showMessage: (id) => this.showMessage(id),
-            openActions: async (row, button) =>
-                (await loaded(import('./actions.js'))).openActions(row, button, this.#thread, this),
+            openActions: async (row, button, at) =>
+                (await loaded(import('../message/actions.js'))).openActions(row, button, this, at),
             openPicture: (file) =>
                 attempt(async () => (await loaded(import('./lightbox.js'))).openLightbox(this.#pictures(), file, chat)),
         };
@@ -91,9 +89,8 @@ export class Log extends Component {
         this.follow(this.chat.thread(this.threadID), (thread) => this.#change(() => this.#showThread(thread)));
         this.follow(this.chat.members(this.threadID), (members) => this.#change(() => this.#showMembers(members)));
         this.addEventListener('scroll', () => this.#scrolled(), { passive: true });
-        this.addEventListener('keydown', (event) => this.#handleKey(event));
-        this.addEventListener('focusin', (event) => this.#handleFocus(event.target));
-        this.addEventListener('focusout', (event) => this.#handleFocus(event.relatedTarget));
+        // What the pointer does is not needed before the messages are shown.
+        setTimeout(() => attempt(async () => (await loaded(import('../message/pointer.js'))).followPointer(this)), 100);
         const onvisible = () => this.#report();
         document.addEventListener('visibilitychange', onvisible);
         this.atEnd(() => {
@@ -112,7 +109,7 @@ export class Log extends Component {
 
     /** Goes to the newest message and follows new ones. */
     async showNewest() {
-        this.#current = null;
+        this.#focus.choose(null);
         await this.#goTo('newest', !!this.#view?.atEnd);
     }
 
@@ -140,14 +137,23 @@ export class Log extends Component {
         }
     }
 
+    get thread() {
+        return this.#thread;
+    }
+
+    /** The row around an element. @param {Element} inner */
+    rowAt(inner) {
+        return this.#rows.get(inner.closest('article')?.dataset.id ?? '');
+    }
+
     /** Moves the focus to the log's tab stop. */
     focusStop() {
-        this.#stop?.element.focus({ preventScroll: true });
+        this.#focus.enter();
     }
 
     /** Opens the editor of the newest own message that can be edited. */
     async editNewest() {
-        const { permissions } = await loaded(import('./permissions.js'));
+        const { permissions } = await loaded(import('../message/permissions.js'));
         if (!this.#view?.atEnd) await this.showNewest();
         const rows = this.#view?.rows ?? [];
         const row = rows.findLast((row) => permissions(row, this.#thread, this.#host.me).edit);
@@ -197,7 +203,7 @@ export class Log extends Component {
         this.#keeper.hasEnd = view.atEnd;
         if (this.#wanted) this.#bring(this.#wanted);
         else if (!this.#isPlaced && (view.rows.length > 0 || (view.atStart && view.atEnd))) this.#open();
-        this.#updateTabStop();
+        this.#focus.update();
         this.#watchExpiry(view.rows);
         this.#scrolled();
     }
@@ -258,7 +264,7 @@ export class Log extends Component {
         this.#isPlaced = true;
         if (!row) return this.#keeper.showEnd();
         this.#keeper.show(row.element, 'centre');
-        this.#current = wanted;
+        this.#focus.choose(wanted);
         // From a reply, the focus goes with the view.
         if (this.contains(document.activeElement)) row.element.focus({ preventScroll: true });
         row.element.animate({ backgroundColor: ['var(--highlight)', 'transparent'] }, 2000);
@@ -336,48 +342,6 @@ export class Log extends Component {
         return (this.#view?.rows ?? []).flatMap(({ message, state }) =>
             state === 'stored' && !message.deleted_at ? (message.payload?.attachments ?? []).filter(isPicture) : []
         );
-    }
-
-    /** One row is the tab stop: the one that had the focus last, else the newest. */
-    #updateTabStop() {
-        const stop = this.#rows.get(this.#current ?? '') ??
-            [...this.#rows.values()].findLast((row) => !row.element.hidden);
-        if (stop === this.#stop) return;
-        if (this.#stop) this.#stop.element.tabIndex = -1;
-        if (stop) stop.element.tabIndex = 0;
-        this.#stop = stop;
-    }
-
-    /** @param {EventTarget | null} target what has the focus now */
-    #handleFocus(target) {
-        const article = target instanceof Element && this.contains(target) ? target.closest('article') : null;
-        this.#rows.get(this.#current ?? '')?.setActive(false);
-        if (!article) return;
-        this.#current = article.dataset.id ?? '';
-        this.#rows.get(this.#current)?.setActive(true);
-        this.#updateTabStop();
-    }
-
-    /** @param {KeyboardEvent} event */
-    #handleKey(event) {
-        const target = /** @type {HTMLElement} */ (event.target);
-        const article = target.closest('article');
-        if (!article || target.closest('textarea, audio, video') || event.altKey || event.ctrlKey || event.metaKey) {
-            return;
-        }
-        const articles = [...this.#rows.values()].map((row) => row.element).filter((row) => !row.hidden);
-        const index = articles.indexOf(article);
-        /** @type {Record<string, HTMLElement | undefined>} */
-        const targets = {
-            ArrowUp: articles[index - 1],
-            ArrowDown: articles[index + 1],
-            Home: articles[0],
-            End: articles[articles.length - 1],
-        };
-        if (event.key === 'Enter' && target === article) this.#rows.get(article.dataset.id ?? '')?.openActions();
-        else if (event.key in targets) targets[event.key]?.focus();
-        else return;
-        event.preventDefault();
     }
 }
 

@@ -2,7 +2,7 @@
 // replaced, so that focus, selection, players and an open editor survive.
 
 import { div, element, fill } from '../dom.js';
-import { iconButton, loaded } from '../parts/action.js';
+import { attempt, iconButton, loaded } from '../parts/action.js';
 import { t } from '../../language/index.js';
 import { isKnownAction } from './body.js';
 import { parts } from './row-parts.js';
@@ -17,7 +17,7 @@ import { isExpired } from './status.js';
  * @property {boolean} isDirect
  * @property {Map<string, Person>} people members by id
  * @property {(messageID: string) => void} showMessage
- * @property {(row: Row, button: HTMLElement) => Promise<void>} openActions
+ * @property {(row: Row, button: HTMLElement, at?: {x: number, y: number}) => Promise<void>} openActions
  * @property {(file: Attachment) => void} openPicture
  */
 
@@ -28,6 +28,8 @@ import { isExpired } from './status.js';
  * @property {{key: string, count: number} | null} status
  * @property {Message | null | undefined} original
  */
+
+const controls = 'a, button, [role="button"]';
 
 export class MessageRow {
     #host;
@@ -46,6 +48,8 @@ export class MessageRow {
         class: 'icon-button actions-button',
         'aria-haspopup': 'menu',
     });
+    /** Where the bar under the mouse is added. */
+    tools = div('tools', this.#actions);
 
     /** @param {Row} row @param {Host} host @param {boolean} isAnnounced whether screen readers read it when it appears */
     constructor(row, host, isAnnounced) {
@@ -63,8 +67,8 @@ export class MessageRow {
                 'column',
                 element('div', { class: 'bubble', id }, sender, reply, attachments, line, failure),
                 reactions,
+                this.tools,
             ),
-            this.#actions,
         );
         // Only the message is announced, not what changes in it later.
         if (isAnnounced) setTimeout(() => this.element.setAttribute('aria-live', 'off'), 5000);
@@ -127,14 +131,15 @@ export class MessageRow {
      */
     setActive(isActive) {
         this.#isActive = isActive;
-        for (const control of this.element.querySelectorAll('a, button, audio, video')) {
-            const isReachable = (isActive && control !== this.#actions) || this.#editor?.contains(control);
+        for (const control of this.element.querySelectorAll(`${controls}, audio, video`)) {
+            const isReachable = (isActive && !this.tools.contains(control)) || this.#editor?.contains(control);
             control.setAttribute('tabindex', isReachable ? '0' : '-1');
         }
     }
 
-    openActions() {
-        this.#actions.click();
+    /** Opens the menu. @param {{x: number, y: number}} [at] the place of the pointer */
+    openActions(at) {
+        attempt(() => this.#host.openActions(this.row, this.#actions, at), this.#actions);
     }
 
     /** Replaces the text by a textbox until it is saved or given up. */
@@ -160,14 +165,12 @@ export class MessageRow {
     #replace(slot, nodes) {
         const built = element('div', { class: slot.className }, ...nodes);
         const tabindex = this.#isActive ? '0' : '-1';
-        for (const control of built.querySelectorAll('a, button')) control.setAttribute('tabindex', tabindex);
+        for (const control of built.querySelectorAll(controls)) control.setAttribute('tabindex', tabindex);
         if (slot.isEqualNode(built)) return;
-        const focused = [...slot.querySelectorAll('a, button')].findIndex((control) =>
-            control === document.activeElement
-        );
+        const focused = [...slot.querySelectorAll(controls)].findIndex((control) => control === document.activeElement);
         fill(slot, ...nodes);
         if (focused < 0) return;
-        const control = slot.querySelectorAll('a, button')[focused] ?? this.element;
+        const control = slot.querySelectorAll(controls)[focused] ?? this.element;
         /** @type {HTMLElement} */ (control).focus({ preventScroll: true });
     }
 }

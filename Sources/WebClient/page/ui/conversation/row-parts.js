@@ -2,7 +2,7 @@
 
 import { element } from '../dom.js';
 import { attempt, button } from '../parts/action.js';
-import { avatar, personSubject } from '../parts/avatar.js';
+import { avatar, hue, personSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
 import { summary } from '../parts/summary.js';
 import { clockTime, fullTime, timeElement } from '../parts/time.js';
@@ -24,11 +24,19 @@ import { isExpired } from './status.js';
 export const parts = {
     portrait({ row: { message: { sender } }, place, host, isOwn }) {
         const isShown = sender && !isOwn && !host.isDirect && !place.isContinued;
-        return isShown ? [avatar(personSubject(sender), host.chat, 'small')] : [];
+        if (!isShown) return [];
+        const picture = avatar(personSubject(sender), host.chat, 'small');
+        picture.dataset.user = sender.id;
+        return [picture];
     },
 
-    sender({ row: { message: { sender } } }) {
-        return sender ? [element('bdi', {}, sender.name)] : [];
+    sender({ row: { message: { sender } }, place, host, isOwn }) {
+        if (!sender) return [];
+        const name = element('bdi', {}, sender.name);
+        if (isOwn || host.isDirect || place.isContinued) return [name];
+        const made = element('button', { type: 'button', class: 'name', 'data-user': sender.id }, name);
+        made.style.setProperty('--hue', String(hue(sender.id)));
+        return [made];
     },
 
     reply({ row: { message }, place: { original }, host, isGone }) {

@@ -5,6 +5,7 @@ import { arrange, div, element, words } from '../dom.js';
 import { t } from '../../language/index.js';
 import { showProblem } from '../parts/alert.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
+import { matchesWords, normal } from '../../text/match.js';
 import { shortTime, timeElement } from '../parts/time.js';
 import { goTo, threadAddress } from '../shell/router.js';
 
@@ -67,11 +68,8 @@ export function searchResults(chat) {
     }
 
     function findThreads() {
-        const wanted = normal(query).split(' ');
-        const isMatch = (/** @type {Thread} */ thread) => {
-            const title = ` ${normal(threadSubject(thread).name)}`;
-            return wanted[0] !== '' && wanted.every((word) => title.includes(` ${word}`));
-        };
+        const isMatch = (/** @type {Thread} */ thread) =>
+            normal(query) !== '' && matchesWords(threadSubject(thread).name, query);
         return (chat.inbox.value?.threads ?? []).filter(isMatch).slice(0, titlesMax).map(threadLink);
     }
 
@@ -123,11 +121,4 @@ function excerpt(text) {
         const plain = part.replace(/&(?:amp|lt|gt|quot|#39);/g, (reference) => references[reference]);
         return index % 2 === 0 ? plain : element('mark', {}, plain);
     });
-}
-
-/** Folds case and accents, as the server's search does.
- * @param {string} text
- */
-function normal(text) {
-    return text.normalize('NFKD').replace(/\p{M}/gu, '').toLocaleLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ').trim();
 }

@@ -45,8 +45,10 @@ function initials(name) {
     return ends.map((word) => word.match(/[\p{L}\p{N}]/u)?.[0] ?? [...word][0] ?? '').join('').toLocaleUpperCase();
 }
 
-/** @param {string} id */
-function hue(id) {
+/** Returns the colour of a person or thread, as the angle on the colour wheel.
+ * @param {string} id
+ */
+export function hue(id) {
     const hash = [...id].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) >>> 0, 0);
     return (hash % 18) * 20;
 }

@@ -45,6 +45,7 @@ export class App extends Component {
         });
         followRoute((route) => this.#showRoute(route));
         addEventListener('keydown', (event) => this.#handleKey(event));
+        addEventListener('click', ({ target }) => target instanceof Element && this.#openCard(target));
     }
 
     /** @param {Connection} connection */
@@ -137,6 +138,14 @@ export class App extends Component {
         const count = this.#unreadTotal > 0 ? `(${this.#unreadTotal}) ` : '';
         // The thread's title is last, so that it cannot pretend to be a count.
         document.title = `${count}Parley${this.#threadTitle && ` · ${this.#threadTitle}`}`;
+    }
+
+    /** Opens the card of the person whom an element names. @param {Element} target */
+    #openCard(target) {
+        const named = target.closest('[data-user]');
+        if (!(named instanceof HTMLElement)) return;
+        const id = named.dataset.user ?? '';
+        attempt(async () => (await loaded(import('../people/card.js'))).openCard(this.chat, id, named));
     }
 
     /** @param {KeyboardEvent} event */

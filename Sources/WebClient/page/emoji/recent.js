@@ -1,0 +1,42 @@
+// The emoji that this device has chosen last.
+
+export const usual = ['👍', '❤️', '😂', '🎉', '😮', '😢'];
+const recentMax = 12;
+const recentKey = 'parley.emoji.recent';
+
+/** The emoji that were chosen last, the newest first. */
+export function readRecent() {
+    return read(recentKey).split(' ').filter((emoji) => emoji);
+}
+
+/** The emoji to react with at once: those that were chosen last, then the usual ones.
+ * @param {number} count
+ */
+export function quickEmoji(count) {
+    return [...new Set([...readRecent(), ...usual])].slice(0, count);
+}
+
+/** @param {string} emoji */
+export function remember(emoji) {
+    const recent = [emoji, ...readRecent().filter((other) => other !== emoji)];
+    write(recentKey, recent.slice(0, recentMax).join(' '));
+}
+
+/** @param {string} key */
+export function read(key) {
+    try {
+        return localStorage.getItem(key) ?? '';
+    } catch {
+        return '';
+    }
+}
+
+/** @param {string} key @param {string} value empty: nothing is stored */
+export function write(key, value) {
+    try {
+        if (value) localStorage.setItem(key, value);
+        else localStorage.removeItem(key);
+    } catch {
+        // The browser stores nothing.
+    }
+}
