@@ -57,13 +57,15 @@ extension Node {
 
     private struct Stopped: Error {}
 
-    /// Prints the node's address once it answers requests.
+    /// Prints the node's address, and who may register, once the node answers requests.
     private func announceWhenFresh(_ server: HTTPServer) async throws {
         while !isFresh { try await Task.sleep(for: .milliseconds(5)) }
         // In a URL an IPv6 address is in brackets.
         let name = core.settings.httpHost
         let host = name.contains(":") ? "[\(name)]" : name
-        print("parley is listening on http\(core.tls == nil ? "" : "s")://\(host):\(server.port)")
+        print(
+            "parley is listening on http\(core.tls == nil ? "" : "s")://\(host):\(server.port) "
+                + "(registration: \(core.settings.registrationInUse.rawValue))")
         fflush(nil)
     }
 }

@@ -94,6 +94,7 @@ struct LoadingSettings {
         "listen_url": "host=db dbname=chat", "read_url": "host=standby dbname=chat", "database_connections": "2",
         "data_dir": "/var/lib/parley",
         "prepared_statements": "on", "migrate": "off", "account_threads_max": "9", "strangers": "invite",
+        "registration": "invited", "directory": "shared",
         "account_searches_max": "3", "search_timeout_ms": "500",
         "rate_limits": "off", "text_bytes_max": "1000",
         "payload_bytes_max": "100000",
@@ -238,6 +239,19 @@ struct LoadingSettings {
         #expect(try load(["--http-host", host]).metricsInUse == expected)
         #expect(try load(["--http-host", host, "--metrics", "open"]).metricsInUse == .open)
         #expect(try load(["--http-host", host, "--metrics", "admin"]).metricsInUse == .admin)
+    }
+
+    @Test(
+        "lets everyone register on loopback by default, and nobody elsewhere",
+        arguments: [
+            ("127.0.0.1", .open), ("::1", .open), ("localhost", .open), ("0.0.0.0", .closed), ("::", .closed),
+            ("192.0.2.1", .closed),
+        ] as [(String, RegistrationRule)])
+    func registrationByDefault(_ host: String, _ expected: RegistrationRule) throws {
+        #expect(try load(["--http-host", host]).registrationInUse == expected)
+        for rule in RegistrationRule.allCases {
+            #expect(try load(["--http-host", host, "--registration", rule.rawValue]).registrationInUse == rule)
+        }
     }
 
     @Test("accepts a separate address for /metrics, but not the API's own")

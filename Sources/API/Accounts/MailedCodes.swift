@@ -39,7 +39,8 @@ extension SignInCalls {
         let hashes = try await store.tryCode(given.email)
         let match = try await hasher.verify(given.code, againstAny: hashes, count: Store.codeCountMax, flow: flow)
         guard let match,
-            let made = try await store.useCode(given.email, hash: match, user: .make(), session: session)
+            let made = try await store.useCode(
+                given.email, hash: match, user: .make(), session: session, registration)
         else { throw Problem.wrongCode }
         return made
     }

@@ -9,6 +9,7 @@ import Telemetry
 /// ways to sign in.
 package struct SignInCalls: Sendable {
     let services: CallServices
+    let registration: RegistrationRule
     let hasher: PasswordHasher
     let delegation: Delegation?
     let mailQueued: (@Sendable () -> Void)?
@@ -17,13 +18,15 @@ package struct SignInCalls: Sendable {
     var rates: RateLimits { services.rates }
 
     /// - Parameters:
+    ///   - registration: who may create an account.
     ///   - delegation: how tokens of the host app are checked. Nil accepts none.
     ///   - mailQueued: called when a mail is ready to be sent. Nil if the service cannot send mail.
     package init(
-        _ services: CallServices, hasher: PasswordHasher, delegation: Delegation?,
+        _ services: CallServices, registration: RegistrationRule, hasher: PasswordHasher, delegation: Delegation?,
         mailQueued: (@Sendable () -> Void)?
     ) {
         self.services = services
+        self.registration = registration
         self.hasher = hasher
         self.delegation = delegation
         self.mailQueued = mailQueued
@@ -41,8 +44,14 @@ package struct SignInCalls: Sendable {
     }
 
     private func register(_ call: Call) async throws -> Answer {
+        // Before anything is looked up, so that nobody learns which names are in use.
+        switch registration {
+        case .open: break
+        case .invited: throw Problem.invitationRequired
+        case .closed: throw Problem.registrationClosed
+        }
         let given: PasswordRegistration
-        switch try await call.fields(Self.registration) {
+        switch try await call.fields(Self.newAccount) {
         case .mailed(let request): return try await mailCode(request, call)
         case .password(let registration): given = registration
         }
@@ -119,7 +128,7 @@ package struct SignInCalls: Sendable {
         case mailed(CodeRequest)
     }
 
-    private static func registration(_ fields: inout Fields<JSONValue>) throws -> Registration {
+    private static func newAccount(_ fields: inout Fields<JSONValue>) throws -> Registration {
         let device = fields.optional("device_name", DeviceName.self)
         let name = fields.required("name", DisplayName.self)
         if fields.has("email") {
@@ -149,6 +158,13 @@ extension Authenticator {
         revoke(made.ended)
         return .json(.signedIn(made, token), status: status)
     }
+}
+
+extension Problem {
+    static let registrationClosed = Problem(
+        .registrationClosed, "This service does not let people register. Ask its operator for an account.")
+    static let invitationRequired = Problem(
+        .invitationRequired, "This service lets people register by invitation only. Ask its operator for one.")
 }
 
 extension NewSession {

@@ -6,6 +6,7 @@ import Store
 struct UserCalls: Sendable {
     let store: Store
     let presence: PresenceWorker
+    let directory: DirectoryRule
 
     var routes: [Route] {
         [
@@ -47,7 +48,10 @@ struct UserCalls: Sendable {
             guard !prefix.text.isEmpty else { throw Invalid("Must not be empty.") }
             return prefix.text
         }
-        let page = try await store.searchUsers(prefix: query.values(prefix), for: identity.user, request)
+        let text = try query.values(prefix)
+        if directory == .off { return .list("users", Page(items: [], next: nil), limit: request.limit) }
+        let page = try await store.searchUsers(
+            prefix: text, for: identity.user, isShared: directory == .shared, request)
         return .list("users", page, limit: request.limit)
     }
 

@@ -19,6 +19,8 @@ extension ProblemCode {
         case .accountSuspended: (.forbidden, "Account suspended")
         case .memberLeft: (.forbidden, "Member left")
         case .wrongPassword: (.forbidden, "Wrong password")
+        case .registrationClosed: (.forbidden, "Registration closed")
+        case .invitationRequired: (.forbidden, "Invitation required")
         case .quotaExceeded: (.forbidden, "Quota exceeded")
         case .policyDenied: (.forbidden, "Denied by the policy")
         case .notFound: (.notFound, "Not found")

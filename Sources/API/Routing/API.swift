@@ -57,7 +57,9 @@ package struct API: Sendable {
     private static func accountRoutes(_ services: CallServices) -> [Route] {
         let (store, authenticator) = (services.store, services.authenticator)
         return SessionCalls(store: store, authenticator: authenticator).routes
-            + UserCalls(store: store, presence: services.log.presence).routes
+            + UserCalls(
+                store: store, presence: services.log.presence, directory: services.limits.directory
+            ).routes
             + BlockCalls(store: store).routes
             + AccountExportCalls(store: store, authenticator: authenticator, reads: services.reads).routes
             + ErasureCalls(store: store, authenticator: authenticator).routes

@@ -8,6 +8,23 @@ package enum StrangerRule: String, CaseIterable, Sendable {
     case invite
 }
 
+/// Who may create an account by password or by e-mail.
+package enum RegistrationRule: String, CaseIterable, Sendable {
+    case open
+    /// Those with an invitation of the operator.
+    case invited
+    case closed
+}
+
+/// Whom the directory finds.
+package enum DirectoryRule: String, CaseIterable, Sendable {
+    case everyone
+    /// People who share a thread with the caller.
+    case shared
+    /// Nobody.
+    case off
+}
+
 /// Sizes in bytes of UTF-8 unless the name says otherwise.
 package struct Limits: Sendable, Equatable {
     /// For a request with a message. A valid payload in which every byte is escaped takes six times its size.
@@ -19,6 +36,7 @@ package struct Limits: Sendable, Equatable {
     /// Threads that an account has joined or is invited to.
     package var accountThreadCountMax = 5_000
     package var strangers = StrangerRule.join
+    package var directory = DirectoryRule.everyone
     /// The longest time for which a thread keeps messages. 0: any time.
     package var retentionMaxS = 0
     /// The retention of a thread that is made without one. 0: the longest time.

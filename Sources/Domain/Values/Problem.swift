@@ -16,6 +16,8 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case accountSuspended = "account_suspended"
     case memberLeft = "member_left"
     case wrongPassword = "wrong_password"
+    case registrationClosed = "registration_closed"
+    case invitationRequired = "invitation_required"
     case quotaExceeded = "quota_exceeded"
     case policyDenied = "policy_denied"
     // 404

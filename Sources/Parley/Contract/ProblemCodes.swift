@@ -23,6 +23,10 @@ extension Problem.Code {
     public static let memberLeft: Self = "member_left"
     /// 403: `current` is not the password.
     public static let wrongPassword: Self = "wrong_password"
+    /// 403: The service lets nobody register.
+    public static let registrationClosed: Self = "registration_closed"
+    /// 403: The service lets people register with an invitation only.
+    public static let invitationRequired: Self = "invitation_required"
     /// 403: The user's attachments take too many bytes.
     public static let quotaExceeded: Self = "quota_exceeded"
     /// 403: The operator's policy or a moderator denied the message; a policy may send a code of its own instead.

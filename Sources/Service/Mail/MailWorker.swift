@@ -37,6 +37,7 @@ final class MailWorker: Sendable {
     private let relay: MailRelay
     private let from: MailAddress
     private let appName: String
+    private let registration: RegistrationRule
     private let logger: Logger
     private let sending: Worker
     private let loop: DeliveryLoop<DeliveryQueue<MailItem>>
@@ -54,6 +55,7 @@ final class MailWorker: Sendable {
         self.logger = logger
         self.from = from
         appName = settings.appName
+        registration = settings.registrationInUse
         relay = MailRelay(server)
         outbound = try Outbound(caFile: settings.caFile, inFlightMax: Self.sendingCountMax)
         sending = Worker("sending mail", retryAfter: Self.interval, failures: metrics.failures, logger: logger)
@@ -92,7 +94,7 @@ final class MailWorker: Sendable {
     /// Claims the next due mail.
     private func claim() async throws {
         let item: MailItem
-        switch try await store.claimMail(leaseSeconds: Self.leaseSeconds) {
+        switch try await store.claimMail(registration, leaseSeconds: Self.leaseSeconds) {
         case nil: return
         case .expired:
             logger.warning("a mail is dropped: it could not be sent in time")

@@ -12,7 +12,9 @@ extension Feature {
         let delegation = keys.map {
             Delegation(keys: $0, expecting: .init(issuer: settings.jwtIssuer, audience: settings.jwtAudience))
         }
-        let calls = SignInCalls(node.calls, hasher: node.hasher, delegation: delegation, mailQueued: mail?.wake)
+        let calls = SignInCalls(
+            node.calls, registration: settings.registrationInUse, hasher: node.hasher, delegation: delegation,
+            mailQueued: mail?.wake)
         return Feature(
             routes: calls.routes,
             components: [

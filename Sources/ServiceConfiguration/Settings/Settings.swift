@@ -144,6 +144,8 @@ package struct Settings: Sendable, Equatable {
     package var policyURL: String?
     package var policyFail = PolicyFail.open
     package var policyTimeoutMs = PolicyLimits.timeoutMs
+    /// Nil: depends on the address that the service listens on; see ``registrationInUse``.
+    package var registration: RegistrationRule?
     /// A session ends after this time without use.
     package var sessionIdleDays = 90
 
@@ -204,6 +206,9 @@ package struct Settings: Sendable, Equatable {
 
     /// The access in effect. The default is open on loopback, and by admin token on any other address.
     package var metricsInUse: Metrics { metrics ?? (listensOnLoopbackOnly ? .open : .admin) }
+
+    /// The rule in effect. The default is open on loopback, and closed on any other address.
+    package var registrationInUse: RegistrationRule { registration ?? (listensOnLoopbackOnly ? .open : .closed) }
 
     private var listensOnLoopbackOnly: Bool {
         let parts = httpHost.split(separator: ".", omittingEmptySubsequences: false)

@@ -6,6 +6,15 @@ extension SettingGroup {
         "Accounts and sign-in",
         [
             Setting(
+                "registration", \.registration, .optional(.word), "open|invited|closed",
+                "who may create an account by password or e-mail: open: everyone; invited: callers with an invitation of "
+                    + "the operator; closed: nobody. Tokens of the host app, imports and the admin API always may; unset: "
+                    + "open on loopback, otherwise closed"),
+            Setting(
+                "directory", \.limits.directory, .word, "everyone|shared|off",
+                "whom GET /v1/users?query= finds: everyone; shared: people who share a thread with the caller; off: nobody"
+            ),
+            Setting(
                 "session_idle_days", \.sessionIdleDays, .integer(1...3_650), "DAYS",
                 "sign a device out after this many days without use"),
             Setting(

@@ -53,23 +53,27 @@ extension Store {
         try await value("mail_code_attempt", [.text(email.key)]) { try $0.texts(0) }
     }
 
-    /// Signs in by the code with this hash; nil if the code is no longer valid.
+    /// Signs in by the code with this hash; nil if the code is no longer valid. Throws `registration_closed` if the
+    /// address has no account and the rule allows no new one.
     /// - Parameter user: the id of the account, if it has to be made.
     package func useCode(
-        _ email: EmailAddress, hash: String, user: UserID, session: NewSession
+        _ email: EmailAddress, hash: String, user: UserID, session: NewSession, _ registration: RegistrationRule
     ) async throws -> SignedIn? {
         try await firstRow(
             "mail_code_use",
-            [.text(email.key), .text(hash), .id(user)] + session.parameters + [.int(session.accountCountMax)]
+            [.text(email.key), .text(hash), .id(user)] + session.parameters
+                + [.int(session.accountCountMax), .text(registration.rawValue)]
         ) { try $0.signedIn() }
     }
 }
 
 extension Store {
     /// Claims the next due mail; nil when none is due.
-    /// - Parameter leaseSeconds: for how long no other node claims it.
-    package func claimMail(leaseSeconds: Int) async throws -> MailClaim? {
-        let rows = try await rows("mail_claim", [.int(leaseSeconds)])
+    /// - Parameters:
+    ///   - registration: unless it is `open`, codes that would create an account are withheld.
+    ///   - leaseSeconds: for how long no other node claims it.
+    package func claimMail(_ registration: RegistrationRule, leaseSeconds: Int) async throws -> MailClaim? {
+        let rows = try await rows("mail_claim", [.int(leaseSeconds), .text(registration.rawValue)])
         return try await decoded {
             guard let row = rows.first else { return nil }
             switch try row.text(0) {

@@ -12,7 +12,10 @@ extension Store {
 
     /// Returns a page of the directory by a case-folded prefix, with the presence of users with whom the viewer has a
     /// direct thread.
-    package func searchUsers(prefix: String, for viewer: UserID, _ request: PageRequest) async throws -> Page {
-        try await reads.page("user_search", [.text(prefix), .id(viewer)], request)
+    /// - Parameter isShared: whether only people who share a thread with the viewer are found.
+    package func searchUsers(
+        prefix: String, for viewer: UserID, isShared: Bool, _ request: PageRequest
+    ) async throws -> Page {
+        try await reads.page("user_search", [.text(prefix), .id(viewer), .bool(isShared)], request)
     }
 }

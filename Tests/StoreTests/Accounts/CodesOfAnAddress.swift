@@ -90,4 +90,20 @@ struct CodesOfAnAddress {
             ]
                 + ["t", "{three}", "{three}", "{}", "10", "withheld"])
     }
+
+    @Test("create no account, and stay valid, where nobody may register")
+    func closed() async throws {
+        let found = try await run(
+            """
+            select from asks('Ann'); select outcome from mail_claim(60, 'closed');
+            select from asks('Ann'); select sends('one');
+            do $$ begin
+                perform mail_code_use('ann@a.example', 'one', gen_random_uuid(), gen_random_uuid(), 'a', null, 100, 'closed');
+            exception when sqlstate 'PY403' then
+                create table refused as select sqlerrm;
+            end $$;
+            select * from refused; select count(*) from users; select uses('one');
+            """)
+        #expect(found == ["withheld", "t", "registration_closed", "0", "Ann -"])
+    }
 }

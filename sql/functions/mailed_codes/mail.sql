@@ -31,10 +31,12 @@ end $$;
 
 -- Claims the next due mail.
 -- Returns: no row when none is due. `outcome` is `send`, and nobody else claims it for `p_lease_s` seconds; or the
--- mail was deleted: `expired` (its time is over) or `withheld` (there is nobody to sign in, or there were too many
--- failures). `email` is the account's own address, if there is an account.
+-- mail was deleted: `expired` (its time is over) or `withheld` (there is nobody to sign in, by the rule
+-- `p_registration`, or there were too many failures). `email` is the account's own address, if there is an account.
 -- Locks: the mail's row; rows locked by others are skipped
-create or replace function mail_claim(p_lease_s int, p_now timestamptz default clock_timestamp())
+create or replace function mail_claim(
+    p_lease_s int, p_registration text default 'open', p_now timestamptz default clock_timestamp()
+)
 returns table (outcome text, mail uuid, attempt int, email text, registers boolean)
 language plpgsql volatile as $$
 declare
@@ -51,7 +53,8 @@ begin
     select u.email into v_email from users u where u.email_key = v_mail.email_key;
     outcome := case
         when v_mail.asked_at + mail_life() <= p_now then 'expired'
-        when v_code.failed >= mail_failures_max() or coalesce(v_email, v_code.name) is null then 'withheld'
+        when v_code.failed >= mail_failures_max()
+            or v_email is null and (v_code.name is null or p_registration <> 'open') then 'withheld'
         else 'send' end;
     if outcome = 'send' then
         update mails m set attempt = m.attempt + 1, due_at = p_now + make_interval(secs => p_lease_s) where m.id = v_mail.id;

@@ -57,10 +57,11 @@ end $$;
 -- Signs in by the code with this hash. Creates the account if there is none, with the name and the device of the
 -- registration. For an account that exists, the device is the one of this call: anybody may register any address.
 -- Returns: no row if the code was used or expired meanwhile. Using a code ends all codes of the address.
+-- Fails: PY403 registration_closed (`p_registration` allows no new account), and then the code stays as it is.
 -- Locks: the address's rows in mail_codes and mails, then the address's unique key, then as session_create
 create or replace function mail_code_use(
     p_key text, p_hash text, p_user uuid, p_session uuid, p_digest bytea, p_device text, p_count_max int default 100,
-    p_now timestamptz default clock_timestamp()
+    p_registration text default 'open', p_now timestamptz default clock_timestamp()
 ) returns table (account text, session text, ended uuid[])
 language plpgsql volatile as $$
 declare
@@ -83,6 +84,9 @@ begin
     if v_user is null then
         if v_code.name is null then
             return;
+        elsif p_registration <> 'open' then
+            perform refuse(403, 'registration_closed',
+                'This service does not let people register. Ask its operator for an account.');
         end if;
         insert into users (id, name, email, email_key, created_at)
         values (p_user, v_code.name, case when v_code.code_hash = p_hash then v_code.code_email else v_code.first_email end,
