@@ -238,7 +238,7 @@ class Languages(BrowserTest):
             "[...document.querySelectorAll('[aria-label], [placeholder], [title]')].flatMap((element) =>"
             " [element.ariaLabel, element.getAttribute('placeholder'), element.title]).filter(Boolean).join('\\n')")
         # A key that has no text would be shown as it is.
-        self.assertEqual(re.findall(r"\b(?:shell|inbox|conversation|settings|emoji|time|connection)\.\w+", shown + names), [])
+        self.assertEqual(re.findall(r"\b(?:shell|inbox|conversation|settings|emoji|notice|problem|time|connection)\.\w+", shown + names), [])
         for text in texts:
             self.assertIn(text, shown + names)
         for english in ("New conversation", "Join a room", "Search", "Attach files"):
@@ -255,6 +255,9 @@ class Languages(BrowserTest):
         self.assertGreater(inbox["x"], main["x"])
         # A Latin message keeps its own direction within the mirrored page.
         self.assertEqual(chat.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), True)
+
+    def test_french_is_one_file(self):
+        self.check("fr-FR", "ltr", "Réglages")
 
     def test_another_language_gets_english(self):
         chat = self.page(self.browser(locale="fi-FI")).open()

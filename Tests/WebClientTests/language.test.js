@@ -2,7 +2,7 @@
 // the keys of the languages.)
 
 import assert from 'node:assert/strict';
-import { direction, formatSize, loadLanguage, t } from '../../Sources/WebClient/page/language/index.js';
+import { direction, formatFacts, formatSize, loadLanguage, t } from '../../Sources/WebClient/page/language/index.js';
 
 /** @typedef {Record<string, string | Record<string, string>>} Texts */
 
@@ -39,7 +39,10 @@ function modules(folder) {
 
 const english = texts('en');
 
-for (const language of ['de', 'ar']) {
+const others = [...Deno.readDirSync(new URL('language/', page))].map(({ name }) => name.split('.')[0])
+    .filter((name) => name !== 'en' && name !== 'index');
+
+for (const language of others) {
     Deno.test(`every text of ${language} has the places for values that en has`, () => {
         for (const [key, text] of Object.entries(texts(language))) {
             const allowed = places(forms(english[key]).at(-1) ?? '');
@@ -63,10 +66,10 @@ for (const language of ['de', 'ar']) {
 }
 
 Deno.test('every text that the page asks for exists, and every text is asked for', () => {
-    const source = ['ui/', 'emoji/', 'text/'].map((folder) => modules(new URL(folder, page))).join('\n');
+    const source = ['ui/', 'emoji/', 'text/', 'language/'].map((folder) => modules(new URL(folder, page))).join('\n');
     const asked = new Set([...source.matchAll(/'([a-z]+\.[\w.]+)'/gi)].map(([, key]) => key));
     const patterns = [...source.matchAll(/`([a-z]+\.[\w.$\{\}#]*\$\{[^`]*)`/g)].map(([, template]) =>
-        new RegExp(`^${template.replaceAll('.', '\\.').replace(/\$\{[^}]*\}/g, '[\\w-]+')}$`)
+        new RegExp(`^${template.replaceAll('.', '\\.').replace(/\$\{[^}]*\}/g, '[\\w.-]+')}$`)
     );
     const prefixes = new Set(Object.keys(english).map((key) => key.split('.')[0]));
     const missing = [...asked].filter((key) => prefixes.has(key.split('.')[0]) && !(key in english));
@@ -75,12 +78,37 @@ Deno.test('every text that the page asks for exists, and every text is asked for
     assert.deepEqual(unused, []);
 });
 
+Deno.test('no text is built from pieces: languages order words in their own ways', () => {
+    const source = ['ui/', 'emoji/', 'text/'].map((folder) => modules(new URL(folder, page))).join('\n');
+    const pieces = source.split('\n').filter((line) => /\$\{t\(|\bt\([^()]*\) \+|\+ t\(/.test(line));
+    assert.deepEqual(pieces, []);
+    // A text that ends in the middle of a sentence would be a piece of one.
+    const open = Object.entries(english).filter(([, text]) => forms(text).some((form) => /^\s|[\s,]$/.test(form)));
+    assert.deepEqual(open, []);
+});
+
+Deno.test('texts of people are not joined by hand', async () => {
+    await loadLanguage(['ar']);
+    assert.equal(formatFacts(['Ann', false, '', '10:39']), 'Ann، 10:39');
+    await loadLanguage(['en']);
+    assert.equal(formatFacts(['Ann', null, '3 unread', '10:39']), 'Ann, 3 unread, 10:39');
+    assert.equal(formatFacts([]), '');
+});
+
 Deno.test('the first known language of the browser is used, else English', async () => {
-    assert.equal(await loadLanguage(['fr-FR', 'de-AT', 'en']), 'de');
+    assert.equal(await loadLanguage(['nl-NL', 'de-AT', 'en']), 'de');
     assert.equal(t('inbox.unreadCount', { count: 3 }), '3 ungelesen');
-    assert.equal(await loadLanguage(['fr']), 'en');
+    assert.equal(await loadLanguage(['nl']), 'en');
     assert.equal(t('inbox.unreadCount', { count: 3 }), '3 unread');
     assert.equal(direction(), 'ltr');
+});
+
+Deno.test('a language is one file: French is known by its own', async () => {
+    assert.equal(await loadLanguage(['fr-CA']), 'fr');
+    assert.equal(t('inbox.members', { count: 2 }), '2 membres');
+    assert.equal(direction(), 'ltr');
+    const files = [...Deno.readDirSync(new URL('emoji/', page))].map(({ name }) => name);
+    assert.ok(!files.includes('fr.json'), 'emoji without French names have English ones');
 });
 
 Deno.test('Arabic runs from right to left, has six plural forms and isolates names', async () => {

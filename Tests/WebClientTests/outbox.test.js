@@ -106,9 +106,9 @@ Deno.test('a final refusal fails its message only; a retry sends it last, a disc
     const second = await chat.send(thread.id, { text: 'second' });
     await chat.send(thread.id, { text: 'third' });
     const view = await until(timeline.view, ({ rows }) => rows.length === 3 && rows[0].state === 'stored');
-    assert.deepEqual(view.rows.map(({ state, problem }) => [state, problem]), [
+    assert.deepEqual(view.rows.map(({ state, problem }) => [state, problem?.code]), [
         ['stored', undefined],
-        ['failed', 'Must not be empty.'],
+        ['failed', 'invalid'],
         ['failed', 'not_reachable'],
     ]);
     await chat.retry(first);

@@ -79,7 +79,7 @@ Deno.test('a file that is too large fails its message only', async () => {
     const view = await until(timeline.view, ({ rows }) => rows.length === 2 && rows[0].state === 'stored');
     assert.deepEqual(texts(view), ['next', 'look']);
     assert.equal(view.rows[1].state, 'failed');
-    assert.equal(view.rows[1].problem, 'The file is too large.');
+    assert.equal(view.rows[1].problem?.code, 'attachment_too_large');
     chat.close();
 });
 

@@ -14,6 +14,7 @@ worker.addEventListener('fetch', (/** @type {any} */ event) => {
     const url = new URL(event.request.url);
     if (event.request.method !== 'GET' || url.origin !== location.origin) return;
     if (url.pathname === '/') event.respondWith(firstPage(event.request));
+    else if (url.pathname.endsWith('/manifest.webmanifest')) event.respondWith(manifest(event.request));
     else if (url.pathname.startsWith('/app/')) event.respondWith(file(event.request));
 });
 worker.addEventListener('push', (/** @type {any} */ event) => event.waitUntil(alert(factsOf(event.data))));
@@ -55,6 +56,20 @@ async function firstPage(request) {
  * @param {Request} request */
 async function file(request) {
     return await caches.match(request) ?? fetch(request);
+}
+
+/** The manifest with the name of this service: an installed page is called as people call the service.
+ * @param {Request} request */
+async function manifest(request) {
+    const answer = await file(request);
+    try {
+        const { name } = await (await fetch('/v1/service')).json();
+        const text = JSON.stringify({ ...await answer.clone().json(), name, short_name: name });
+        return new Response(text, { headers: answer.headers });
+    } catch {
+        // Offline, it is the manifest as it was built.
+        return answer;
+    }
 }
 
 /** @param {any} data of a push message; a broken one shows an alert without content, as browsers demand one */

@@ -27,6 +27,14 @@ export class FakeServer {
     /** Answers to give instead, by the beginning of "METHOD /path"; each once. @type {{on: string, answer: Response}[]} */
     refusals = [];
     isAway = false;
+    /** What the service offers. */
+    service = {
+        name: 'Beans',
+        registration: 'open',
+        mail: false,
+        push: { webpush: false },
+        limits: { text_bytes: 100 },
+    };
     /** Answers to requests that begin so get lost. @type {string | null} */
     lostAnswersTo = null;
     /** How often a finished upload is still being checked. */
@@ -211,6 +219,7 @@ export class FakeServer {
         const headers = new Headers(init.headers);
         const body = typeof init.body === 'string' ? JSON.parse(init.body) : null;
         if (path === '/v1/auth/login') return this.#signIn(body);
+        if (path === '/v1/service') return json(200, this.service);
         const token = headers.get('Authorization')?.slice(7) ?? '';
         const session = this.sessions.get(token);
         if (!session) return problem(401, 'invalid_token');
@@ -260,12 +269,32 @@ export class FakeServer {
                 return this.#page(thread, url.searchParams);
             case 'POST /v1/threads/:id/messages':
                 return this.#send(thread, userID, body);
+            case 'PUT /v1/threads/:id/messages/:id/reactions/%F0%9F%91%8D':
+            case 'DELETE /v1/threads/:id/messages/:id/reactions/%F0%9F%91%8D':
+                this.#react(thread, userID, second, method === 'PUT');
+                return new Response(null, { status: 204 });
             case 'GET /v1/threads/:id/messages/:id': {
                 const message = thread.messages.find((message) => message.id === second);
                 return message ? json(200, message) : problem(404, 'message_not_found');
             }
         }
         return problem(404, 'not_found');
+    }
+
+    /** @param {Thread} thread @param {string} userID @param {string} messageID @param {boolean} put */
+    #react(thread, userID, messageID, put) {
+        const message = thread.messages.find(({ id }) => id === messageID);
+        const emoji = '👍';
+        const count = (message.reactions[emoji]?.count ?? 0) + (put ? 1 : -1);
+        message.reactions = count > 0 ? { [emoji]: { count } } : {};
+        this.tell(thread, 'reaction.updated', {
+            message_id: messageID,
+            seq: message.seq,
+            user_id: userID,
+            emoji,
+            put,
+            count,
+        });
     }
 
     /** @param {{username: string}} body */

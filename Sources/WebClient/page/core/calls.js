@@ -4,6 +4,7 @@ import { HTTP } from './http/http.js';
 import { problemOf } from './http/problem.js';
 import { LiveValue } from './live.js';
 import { LateStore } from './store/open.js';
+import { changeEntry } from './sync/outbox.js';
 
 /** @typedef {import('./types.js').Person} Person */
 /** @typedef {import('./types.js').Thread} Thread */
@@ -30,6 +31,25 @@ export class Calls {
      * @returns {Promise<void>} */
     readThread(_id) {
         return Promise.resolve();
+    }
+
+    // The service
+
+    /** @type {LiveValue<import('./types.js').Service>} */
+    service = new LiveValue();
+
+    /** @protected @param {AbortSignal} signal */
+    async loadService(signal) {
+        const { loadService } = await import('./service.js');
+        await loadService(this.http, this.store, this.service, signal);
+    }
+
+    /** Ends sessions that the user has ended while the server could not be reached.
+     * @protected @param {AbortSignal} signal */
+    async endSessions(signal) {
+        if (!await this.store.read(['meta'], (tx) => tx.get('meta', 'ended'))) return;
+        const { endSessions } = await import('./ended-sessions.js');
+        await endSessions(this.store, this.http, signal);
     }
 
     // People
@@ -88,6 +108,16 @@ export class Calls {
         }
     }
 
+    /** @param {string} messageID */
+    async retry(messageID) {
+        await changeEntry(this.store, messageID, 'retry');
+    }
+
+    /** @param {string} messageID */
+    async discard(messageID) {
+        await changeEntry(this.store, messageID, 'discard');
+    }
+
     /** @param {Message} message @param {string} text
      * @returns {Promise<boolean>} false: a moderator must approve the edit first */
     async edit(message, text) {
@@ -98,7 +128,21 @@ export class Calls {
     /** @param {Message} message @param {string} emoji @param {boolean} isPut */
     async react(message, emoji, isPut) {
         const path = `${pathOf(message)}/reactions/${encodeURIComponent(emoji)}`;
-        await this.http.call(isPut ? 'PUT' : 'DELETE', path);
+        try {
+            await this.http.call(isPut ? 'PUT' : 'DELETE', path, { tries: 1 });
+        } catch (error) {
+            if (problemOf(error).status !== 0) throw error;
+            // Offline, it waits like a message.
+            const { putReaction } = await import('./sync/reactions.js');
+            await putReaction(this.store, message, emoji, isPut);
+        }
+    }
+
+    /** Searches the messages that are stored on this device.
+     * @param {string} query @param {string} [threadID] */
+    async searchStored(query, threadID) {
+        const { searchStored } = await import('./search-stored.js');
+        return await searchStored(this.store, query, threadID);
     }
 
     /** @param {string} attachmentID @param {'original' | 'thumbnail'} variant */
@@ -127,7 +171,7 @@ export class Calls {
     }
 }
 
-/** @param {Message} message */
+/** @param {{thread_id: string, id: string}} message */
 export function pathOf({ thread_id, id }) {
     return `/v1/threads/${thread_id}/messages/${id}`;
 }

@@ -2,12 +2,15 @@
 
 import { Calls } from './calls.js';
 import { LiveValue, Queries } from './live.js';
+import { Drafts } from './drafts.js';
+import { problemOf } from './http/problem.js';
 import { fetchMembers } from './sync/commit.js';
-import { changeEntry, putMessage } from './sync/outbox.js';
+import { putMessage } from './sync/outbox.js';
 import { openStore } from './store/open.js';
 import { Push, setBadge } from './sync/push.js';
 import { Passing } from './sync/passing.js';
 import { putReadMark } from './sync/read-marks.js';
+import { attention } from './state/attention.js';
 import { Sync } from './sync/sync.js';
 import { Tabs } from './sync/tabs.js';
 import { Threads } from './threads.js';
@@ -15,7 +18,6 @@ import { ThreadTimeline } from './timeline.js';
 
 /** @typedef {import('./types.js').Person} Person */
 /** @typedef {import('./types.js').Session} Session */
-/** @typedef {import('./types.js').Draft} Draft */
 /** @typedef {import('./types.js').Member} Member */
 
 /** Parts of the browser, which tests replace.
@@ -27,11 +29,18 @@ export class Chat extends Calls {
     /** @type {LiveValue<Session | null>} */
     session = new LiveValue();
     connection = new LiveValue({ value: /** @type {import('./types.js').Connection} */ ('connecting') });
-    /** Called with an error of the store. @type {(error: unknown) => void} */
+    /** What ended the last session: null before the first end. @type {'user' | 'server' | null} */
+    endedBy = null;
+    /** Called with an error of the store, and with refusals of what was sent later. @type {(error: unknown) => void} */
     onfailure = () => {};
+    /** Called in the leading tab with messages that arrived while no tab can be seen.
+     * @type {(messages: import('./types.js').Message[]) => void} */
+    onunseen = () => {};
+    #end = new AbortController();
     #environment;
     #sessionRead = Promise.resolve();
     #queries = new Queries();
+    #drafts = new Drafts({ store: this.store, queries: this.#queries });
     #threads = new Threads(this.store);
     #passing = new Passing({ http: this.http, store: this.store, threads: this.#threads, userID: () => this.#userID });
     /** @type {Tabs | null} */
@@ -41,8 +50,6 @@ export class Chat extends Calls {
     #push = new Push({ http: this.http, onAlert: () => this.#sync?.nudge() });
     /** @type {Set<ThreadTimeline>} */
     #timelines = new Set();
-    /** @type {Promise<any[]> | null} */
-    #drafts = null;
     /** Read marks that are not in the store yet. @type {Map<string, number>} */
     #readMarks = new Map();
 
@@ -51,7 +58,7 @@ export class Chat extends Calls {
         super(environment);
         this.#environment = environment;
         this.http.onSignedOut = (token) => {
-            if (token === this.session.value?.token) void this.#erase();
+            if (token === this.session.value?.token) void this.#erase('server');
         };
     }
 
@@ -76,13 +83,16 @@ export class Chat extends Calls {
             onConnection: (connection) => this.#setConnection(connection),
             onPassing: (events) => this.#receiveEvents(events),
             onFailure: (error) => this.onfailure(error),
+            onUnseen: (messages) => void this.#reportUnseen(messages),
             hasAlerts: () => this.#push.state.value === 'on',
             renewFileAccess: () => this.renewFileAccess(),
         });
         await this.#readSession();
         this.#sync.start();
         this.#tabs.send({ kind: 'hello' });
-        this.inbox.subscribe(({ unreadTotal }) => setBadge(unreadTotal));
+        this.inbox.subscribe(({ threads }) => setBadge(attention(threads)));
+        void this.loadService(this.#end.signal);
+        void this.endSessions(this.#end.signal);
         this.#push.start(this.session.value !== null).catch((error) =>
             console.warn('registering for alerts failed', error)
         );
@@ -90,6 +100,7 @@ export class Chat extends Calls {
 
     /** Ends what `start` began; the session stays. */
     close() {
+        this.#end.abort();
         this.#sync?.close();
         this.#tabs?.close();
         this.store.close();
@@ -118,24 +129,26 @@ export class Chat extends Calls {
     }
 
     /** With an e-mail address a code is mailed, and `signIn` follows.
-     * @param {{name: string, username: string, password: string} | {name: string, email: string}} account */
+     * @param {Parameters<import('./types.js').ChatShape['register']>[0]} account */
     async register(account) {
         await this.#begin('/v1/auth/register', account);
     }
 
     async signOut() {
-        try {
-            await this.http.call('POST', '/v1/auth/logout', { seconds: 5 });
-        } catch {
-            // Offline: the session ends when it is unused for long enough, or from another device.
-        }
-        await this.#erase();
+        const token = this.http.token ?? '';
+        const problem = await this.http.call('POST', '/v1/auth/logout', { seconds: 5 }).catch(problemOf);
+        await this.#erase('user');
+        if (!problem?.isTemporary) return;
+        // The server ends the session as soon as it can be reached from this browser.
+        const { keepEnded } = await import('./ended-sessions.js');
+        await keepEnded(this.store, token);
+        void this.endSessions(this.#end.signal);
     }
 
     /** @param {'keep' | 'erase'} messages */
     async eraseAccount(messages) {
         await this.http.call('DELETE', '/v1/users/me', { query: { messages } });
-        await this.#erase();
+        await this.#erase('user');
     }
 
     /** @param {string} path @param {object} body */
@@ -162,16 +175,17 @@ export class Chat extends Calls {
         this.#sync?.sessionChanged();
     }
 
-    /** Removes everything that the browser has stored. */
-    async #erase() {
-        this.#end();
+    /** Removes everything that the browser has stored. @param {'user' | 'server'} by */
+    async #erase(by) {
+        this.#endSession(by);
         void this.#push.forget().catch(() => {});
         await this.store.erase();
-        this.#tabs?.send({ kind: 'signed-out' });
+        this.#tabs?.send({ kind: 'signed-out', by });
     }
 
-    /** The session has ended, here or in another tab. */
-    #end() {
+    /** The session has ended, here or in another tab. @param {'user' | 'server'} by */
+    #endSession(by) {
+        this.endedBy = by;
         this.http.token = null;
         this.session.set(null);
         this.#forget();
@@ -226,32 +240,29 @@ export class Chat extends Calls {
         return this.#passing.presence(userID);
     }
 
-    /** @param {string} threadID @returns {LiveValue<Draft>} */
+    /** @param {string} threadID */
     draft(threadID) {
-        return this.#queries.live('draft/' + threadID, async () => {
-            const draft = (await this.#readDrafts()).find(({ thread_id }) => thread_id === threadID);
-            return { text: draft?.text ?? '', replyTo: draft?.replyTo ?? null };
-        });
+        return this.#drafts.live(threadID);
     }
 
-    /** Reads all drafts. The rows of the inbox, which request theirs at the same moment, share one transaction. */
-    #readDrafts() {
-        this.#drafts ??= Promise.resolve().then(() => {
-            this.#drafts = null;
-            return this.store.read(['drafts'], (tx) => tx.all('drafts'));
-        });
-        return this.#drafts;
-    }
-
-    /** @param {string} threadID @param {Draft} draft */
-    setDraft(threadID, { text, replyTo }) {
+    /** @param {string} threadID @param {{text: string, replyTo: import('./types.js').Message | null}} draft */
+    setDraft(threadID, draft) {
         // The textbox of a conversation that closes saves its draft; after signing out nothing is stored.
-        if (!this.session.value) return;
-        void this.store.write(['drafts'], (tx) => {
-            if (text || replyTo) tx.put('drafts', { thread_id: threadID, text, replyTo });
-            else tx.delete('drafts', threadID);
-            tx.publish('draft/' + threadID);
-        });
+        if (this.session.value) void this.#drafts.setText(threadID, draft);
+    }
+
+    /** @param {string} threadID @param {import('./types.js').DraftFile[]} files */
+    async setDraftFiles(threadID, files) {
+        if (this.session.value) await this.#drafts.setFiles(threadID, files);
+    }
+
+    /** @param {string} threadID */
+    draftFiles(threadID) {
+        return this.#drafts.files(threadID);
+    }
+
+    unsent() {
+        return this.#drafts.unsent();
     }
 
     /** @param {string} threadID @returns {ThreadTimeline} */
@@ -278,16 +289,6 @@ export class Chat extends Calls {
         const { id, name, profile_image } = /** @type {Person} */ (this.me.value ?? this.session.value?.user);
         this.#passing.stop(threadID);
         return await putMessage(this.store, threadID, { id, name, profile_image }, outgoing);
-    }
-
-    /** @param {string} messageID */
-    async retry(messageID) {
-        await changeEntry(this.store, messageID, 'retry');
-    }
-
-    /** @param {string} messageID */
-    async discard(messageID) {
-        await changeEntry(this.store, messageID, 'discard');
     }
 
     /** @param {string} threadID @param {number} seq */
@@ -355,7 +356,7 @@ export class Chat extends Calls {
         if (message.kind === 'connection') this.#setConnection(message.connection);
         if (message.kind === 'events') this.#receiveEvents(message.events);
         this.#sync?.receive(message);
-        if (message.kind === 'signed-out') this.#end();
+        if (message.kind === 'signed-out') this.#endSession(message.by);
     }
 
     /** @param {import('./state/records.js').Event[]} events */
@@ -366,10 +367,17 @@ export class Chat extends Calls {
         }
     }
 
+    /** @param {import('./types.js').Message[]} messages */
+    async #reportUnseen(messages) {
+        await this.#threads.refresh(messages.map(({ thread_id }) => thread_id));
+        this.onunseen(messages);
+    }
+
     /** @param {import('./types.js').Connection} connection */
     #setConnection(connection) {
         const isBack = connection === 'connected' && this.connection.value !== 'connected';
         this.connection.set(connection);
+        if (connection === 'offline') this.#passing.forgetPresence();
         if (!isBack) return;
         for (const timeline of this.#timelines) timeline.reconnected();
         if (this.blocks.hasSubscribers) void this.loadBlocks();

@@ -1,6 +1,7 @@
 // Requests that only dialogs, menus and the search make. Their promises reject with a Problem. Their changes arrive as events.
 
 import { pathOf } from './calls.js';
+import { problemOf } from './http/problem.js';
 import { uploadPicture } from './sync/upload.js';
 
 /** @typedef {import('./types.js').ChatShape} Chat */
@@ -110,13 +111,16 @@ export function receipts(chat, message) {
     return chat.http.list(pathOf(message) + '/receipts', 'receipts');
 }
 
-/** Returns messages with `excerpt`, an escaped text with `<mark>` around the matching words.
+/** Returns messages with `excerpt`, an escaped text with `<mark>` around the matching words. Without a connection they are
+ * those stored on this device.
  * @param {Chat} chat
  * @param {string} query @param {string} [threadID]
  * @returns {Promise<{message: Message, excerpt: string}[]>} */
 export async function search(chat, query, threadID) {
     if (!query.trim()) return [];
-    const { results } = await chat.http.get('/v1/search', { q: query.trim(), thread: threadID, limit: 30 });
+    const answer = await chat.http.get('/v1/search', { q: query.trim(), thread: threadID, limit: 30 }).catch(offline);
+    if (!answer) return await chat.searchStored(query, threadID);
+    const { results } = answer;
     return results.map((/** @type {{message: Message, snippet: string}} */ { message, snippet }) => ({
         message,
         excerpt: snippet,
@@ -125,7 +129,8 @@ export async function search(chat, query, threadID) {
 
 /** @param {Chat} chat
  * @param {string} threadID
- * @param {{muted_until?: string | null, archived?: boolean, pinned?: boolean, hidden_before_seq?: number}} change */
+ * @param {{muted_until?: string | null, archived?: boolean, pinned?: boolean, notify?: import('./types.js').Notify,
+ * hidden_before_seq?: number}} change */
 export async function updateSettings(chat, threadID, change) {
     await chat.http.patch(`/v1/threads/${threadID}/settings`, change);
 }
@@ -162,6 +167,12 @@ export async function report(chat, report) {
  * @param {string} userID @returns {Promise<Person>} */
 export async function user(chat, userID) {
     return await chat.http.get('/v1/users/' + userID);
+}
+
+/** Returns null if there was no answer. @param {unknown} error */
+function offline(error) {
+    if (problemOf(error).status !== 0) throw error;
+    return null;
 }
 
 /** @param {Chat} chat @param {string} key @param {File | null | undefined} file null: none any more, undefined: no change */

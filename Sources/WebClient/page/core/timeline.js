@@ -3,6 +3,7 @@
 import { LiveValue } from './live.js';
 import { sleep } from './http/back-off.js';
 import { Problem, problemOf } from './http/problem.js';
+import { withOwnReactions } from './state/message.js';
 import { holes, rangeAt } from './state/ranges.js';
 import { fetchPage } from './sync/commit.js';
 
@@ -246,7 +247,7 @@ export class ThreadTimeline {
         const { head, ranges } = thread;
         // A window that follows loses rows above.
         const from = to === Infinity ? Math.max(start, head - mostRows + 1) : start;
-        const messages = await this.#messages(from, to);
+        const messages = await this.#withReactions(await this.#messages(from, to));
         if (start !== this.#from || to !== this.#to || moves !== this.#moves) return void (this.#isDirty = true);
         this.#from = from;
         const missing = holes(ranges, from, Math.min(to, head));
@@ -265,6 +266,14 @@ export class ThreadTimeline {
             firstUnread: this.#firstUnread,
             isLoading: this.#loads > 0,
         });
+    }
+
+    /** Returns the messages with the user's own reactions that the server does not have yet.
+     * @param {Message[]} messages
+     * @returns {Promise<Message[]>} */
+    async #withReactions(messages) {
+        const reactions = await this.#means.store.read(['reactions'], (tx) => tx.all('reactions'));
+        return reactions.length === 0 ? messages : messages.map((message) => withOwnReactions(message, reactions));
     }
 
     /** Returns the rows of messages that are being sent.

@@ -2,6 +2,8 @@
 
 /** @typedef {{id: string, username?: string | null, name: string, profile_image: string | null, status_text?: string | null, presence?: 'online' | 'offline' | null, last_seen_at?: string | null, kind?: 'bot'}} Person */
 
+/** @typedef {'all' | 'mentions' | 'none'} Notify */
+
 /** The caller's part in a thread.
  * @typedef {object} OwnMembership
  * @property {'owner' | 'admin' | 'member'} role
@@ -11,6 +13,7 @@
  * @property {string | null} muted_until
  * @property {boolean} archived
  * @property {boolean} pinned
+ * @property {Notify} [notify] what the user is notified of; absent: all
  * @property {number} hidden_before_seq
  * @property {Person | null} [invited_by]
  */
@@ -81,7 +84,7 @@
  * @property {string} key the message's id: it stays the same from the outbox to the log
  * @property {Message} message of a row that is not stored yet: `seq` 0, `timestamp` of the client
  * @property {'stored' | 'sending' | 'pending' | 'failed'} state pending: it waits for a moderator
- * @property {string} [problem] why it failed: the `detail` of the problem document
+ * @property {Refusal} [problem] why it failed
  * @property {OutgoingFile[]} files of a row that is not stored yet
  */
 
@@ -105,10 +108,27 @@
  * @property {() => void} close
  */
 
-/** @typedef {{text: string, replyTo: Message | null}} Draft */
+/** @typedef {{text: string, replyTo: Message | null, fileIDs: string[]}} Draft */
+
+/** A file that goes with a draft. @typedef {{id: string, file: File}} DraftFile */
+
+/** What a problem document says. @typedef {{code: string, detail: string, errors: {field: string, detail: string}[]}} Refusal */
 
 /** What is sent. `attachments` are files that the server has already, of a message that is forwarded.
- * @typedef {{text: string, files?: File[], attachments?: Attachment[], replyTo?: Message | null, mentions?: string[], location?: {latitude: number, longitude: number, label?: string}}} Outgoing
+ * @typedef {{text: string, files?: File[], attachments?: Attachment[], replyTo?: Message | null, mentions?: string[], location?: {latitude: number, longitude: number, accuracy_m?: number, label?: string}}} Outgoing
+ */
+
+/** What the service offers: GET /v1/service.
+ * @typedef {object} Service
+ * @property {string} name
+ * @property {string} version
+ * @property {'open' | 'invited' | 'closed'} registration
+ * @property {('password' | 'code' | 'token')[]} sign_in
+ * @property {boolean} mail
+ * @property {{apns: boolean, fcm: boolean, webpush: boolean}} push
+ * @property {boolean} edit_history
+ * @property {{text_bytes: number, payload_bytes: number, attachment_bytes: number, attachments_per_message: number,
+ * title_characters: number}} limits
  */
 
 /** A refusal of the server, or a connection that failed.
@@ -125,7 +145,11 @@
  * @typedef {object} ChatShape
  * @property {() => Promise<void>} start opens the store, joins the other tabs, syncs if signed in
  * @property {(error: unknown) => void} onfailure is called with an error of the browser's store, if it keeps events from
- * being stored
+ * being stored, and with a refusal of something that was sent later
+ * @property {(messages: Message[]) => void} onunseen is called in the leading tab with messages that arrived while no tab can
+ * be seen
+ * @property {Live<Service>} service unknown until the service has answered once in this browser
+ * @property {'user' | 'server' | null} endedBy what ended the last session
  * @property {Live<Session | null>} session null: signed out
  * @property {Live<Connection>} connection
  * @property {import('./http/http.js').HTTP} http sends requests with the session's token: core/requests.js
@@ -137,9 +161,14 @@
  * @property {(userID: string) => Live<{presence: string | null, last_seen_at: string | null}>} presence
  * @property {(threadID: string) => Timeline} openTimeline opens at the first unread message, else at the newest
  * @property {(threadID: string) => Live<Draft>} draft
- * @property {(threadID: string, draft: Draft) => void} setDraft
+ * @property {(threadID: string, draft: {text: string, replyTo: Message | null}) => void} setDraft leaves the draft's files
+ * @property {(threadID: string, files: DraftFile[]) => Promise<void>} setDraftFiles
+ * @property {(threadID: string) => Promise<DraftFile[]>} draftFiles
+ * @property {() => Promise<{messages: number, drafts: number}>} unsent what only this browser has
+ * @property {(query: string, threadID?: string) => Promise<{message: Message, excerpt: string}[]>} searchStored searches the
+ * messages that are stored on this device
  * @property {(way: {username: string, password: string} | {email: string, code: string}) => Promise<void>} signIn
- * @property {(account: {name: string, username: string, password: string} | {name: string, email: string}) => Promise<void>} register
+ * @property {(account: {name: string, username: string, password: string, invitation?: string} | {name: string, email: string, invitation?: string}) => Promise<void>} register
  * @property {() => Promise<void>} signOut ends the session and removes everything that the browser has stored
  * @property {(threadID: string, message: Outgoing) => Promise<string>} send returns the message's id once it is in the outbox
  * @property {(messageID: string) => Promise<void>} retry

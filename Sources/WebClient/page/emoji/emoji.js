@@ -19,11 +19,12 @@ export function loadEmoji() {
 
 /** @returns {Promise<Group[]>} */
 async function load() {
-    const [groups, names] = await Promise.all(['emoji', document.documentElement.lang].map(async (name) => {
-        const answer = await fetch(new URL(`${name}.json`, import.meta.url));
-        return answer.json();
-    }));
-    return group(groups, names);
+    const { lang } = document.documentElement;
+    const read = (/** @type {string} */ name) => fetch(new URL(`${name}.json`, import.meta.url));
+    const [groups, own] = await Promise.all([read('emoji'), read(lang).catch(() => null)]);
+    // A language without a file here has the English names.
+    const names = own?.ok ? own : await read('en');
+    return group(await groups.json(), await names.json());
 }
 
 /** Joins the two files.

@@ -1,6 +1,4 @@
-// The texts of the page, in the first of the browser's languages that exists here, else in English.
-
-const available = ['en', 'de', 'ar'];
+// The texts of the page, in the first of the browser's languages that has a file in this folder, else in English.
 
 /** A text, or its plural forms by CLDR category (`one`, `few`, `other`, …), chosen by the value `count`.
  * @typedef {string | {other: string, [category: string]: string}} Text
@@ -19,21 +17,38 @@ const dateFormats = new Map();
  * @returns {Promise<string>}
  */
 export async function loadLanguage(wanted) {
-    locale = wanted.find((tag) => available.includes(languageOf(tag))) ?? 'en';
-    const lang = languageOf(locale);
-    const answer = await fetch(new URL(`${lang}.json`, import.meta.url));
-    texts = await answer.json();
+    for (const tag of [...wanted, 'en']) {
+        const read = await readTexts(languageOf(tag));
+        if (!read) continue;
+        locale = tag;
+        texts = read;
+        break;
+    }
     plurals = new Intl.PluralRules(locale);
     numbers = new Intl.NumberFormat(locale);
     dateFormats.clear();
-    return lang;
+    return languageOf(locale);
+}
+
+/** Returns null if there is no file of the language.
+ * @param {string} language
+ * @returns {Promise<Record<string, Text> | null>}
+ */
+async function readTexts(language) {
+    try {
+        const answer = await fetch(new URL(`${language}.json`, import.meta.url));
+        return answer.ok ? await answer.json() : null;
+    } catch {
+        // Offline, the service worker has the files that exist.
+        return null;
+    }
 }
 
 /** Returns the direction of the language's writing.
  * @returns {'ltr' | 'rtl'}
  */
 export function direction() {
-    return languageOf(locale) === 'ar' ? 'rtl' : 'ltr';
+    return t('shell.direction') === 'rtl' ? 'rtl' : 'ltr';
 }
 
 /** Returns the text under `key`, with each `{name}` replaced by its value. An unknown key returns itself.
@@ -49,6 +64,13 @@ export function t(key, values = {}) {
         if (typeof value === 'number') return formatNumber(value);
         return value === undefined ? place : isolate(value);
     });
+}
+
+/** Whether there is a text under `key`.
+ * @param {string} key
+ */
+export function has(key) {
+    return key in texts;
 }
 
 /** @param {number} value */
@@ -83,6 +105,17 @@ export function formatDuration(value, unit) {
  */
 export function formatList(names) {
     return new Intl.ListFormat(locale).format(names);
+}
+
+/** Joins facts, such as "Ann, 3 unread, 10:39".
+ * @param {(string | false | null | undefined)[]} facts those that are empty are left out
+ */
+export function formatFacts(facts) {
+    const shown = /** @type {string[]} */ (facts.filter((fact) => typeof fact === 'string' && fact !== ''));
+    // Not isolated: the result is for screen readers, and begins with the first fact.
+    const join = (/** @type {string} */ one, /** @type {string} */ other) =>
+        t('notice.pair').replace(/\{(one|other)\}/g, (_, place) => place === 'one' ? one : other);
+    return shown.length === 0 ? '' : shown.reduce(join);
 }
 
 /** @param {number} days 0: today, -1: yesterday */

@@ -76,8 +76,8 @@ const threadChanges = {
     },
 
     'settings.updated': async (thread, data, _userID, records) => {
-        const { muted_until, archived, pinned, hidden_before_seq } = data;
-        const settings = { muted_until, archived, pinned, hidden_before_seq };
+        const { muted_until, archived, pinned, hidden_before_seq, notify } = data;
+        const settings = { muted_until, archived, pinned, hidden_before_seq, ...(notify ? { notify } : {}) };
         thread = changed.withCounts(changed.withOwn(thread, settings), data);
         if (rangesReachBelow(thread, hidden_before_seq)) {
             records.clearMessages(thread.id, hidden_before_seq);

@@ -42,6 +42,23 @@ export function withReaction(message, { user_id, emoji, put, count }, userID) {
     return { ...message, reactions };
 }
 
+/** The message with reactions that the user has chosen and the server does not have yet.
+ * @param {Message} message
+ * @param {{message_id: string, emoji: string, isPut: boolean}[]} chosen
+ * @returns {Message}
+ */
+export function withOwnReactions(message, chosen) {
+    const reactions = { ...message.reactions };
+    for (const { message_id, emoji, isPut } of chosen) {
+        const { count = 0, me = false } = reactions[emoji] ?? {};
+        if (message_id !== message.id || me === isPut) continue;
+        const changed = count + (isPut ? 1 : -1);
+        if (changed > 0) reactions[emoji] = { count: changed, me: isPut };
+        else delete reactions[emoji];
+    }
+    return { ...message, reactions };
+}
+
 /** A person after a `user.updated`: the keys that `person` has, but not the presence.
  * @template {Person | null | undefined} P
  * @param {P} person

@@ -1,15 +1,15 @@
 // The tables of the store.
 
-/** @typedef {'meta' | 'threads' | 'messages' | 'versions' | 'members' | 'outbox' | 'files' | 'drafts' | 'marks'} Table */
+/** @typedef {'meta' | 'threads' | 'messages' | 'versions' | 'members' | 'outbox' | 'files' | 'drafts' | 'marks' | 'reactions'} Table */
 
 export const databaseName = 'parley';
 
 /** Raise it with every change of the tables. An upgrade drops what the server has and keeps what only the browser has. */
-export const version = 1;
+export const version = 2;
 
 /** Each table's key, and its index. `messages` has rows by place in their thread; `versions` counts the changes of stored
  * messages and members of a thread, so that a page that was read before a change is recognised; `files` has the blobs of
- * messages that are not sent yet.
+ * messages that are not sent yet, and of drafts.
  * @type {Record<Table, {key: string | string[], isCounted?: boolean, index?: string}>} */
 export const schema = {
     meta: { key: 'key' },
@@ -21,6 +21,7 @@ export const schema = {
     files: { key: 'id' },
     drafts: { key: 'thread_id' },
     marks: { key: 'thread_id' },
+    reactions: { key: ['thread_id', 'message_id', 'emoji'] },
 };
 
 export const tables = /** @type {Table[]} */ (Object.keys(schema));

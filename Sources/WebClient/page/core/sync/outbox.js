@@ -14,7 +14,7 @@ import { commitSent } from './commit.js';
  * @property {object} body of the request
  * @property {{id: string}[]} files to upload first
  * @property {'sending' | 'pending' | 'failed'} state pending: it waits for a moderator
- * @property {string} [problem] why it failed
+ * @property {import('../types.js').Refusal} [problem] why it failed
  */
 
 /** @typedef {import('../store/schema.js').Store} Store */
@@ -116,7 +116,8 @@ export class OutboxSender {
 
     /** @param {OutboxEntry} entry @param {Problem} problem */
     #fail(entry, problem) {
-        return this.#mark(entry, { state: 'failed', problem: problem.errors[0]?.detail ?? problem.detail });
+        const { code, detail, errors } = problem;
+        return this.#mark(entry, { state: 'failed', problem: { code, detail, errors } });
     }
 
     /** The message stays until its event arrives, or the user discards it. @param {OutboxEntry} entry */
@@ -195,6 +196,7 @@ export async function putMessage(store, threadID, sender, outgoing) {
         tx.publish('outbox/' + threadID);
         if (draft?.text.trim() !== (text ?? '').trim()) return;
         tx.delete('drafts', threadID);
+        for (const id of draft.fileIDs ?? []) tx.delete('files', id);
         tx.publish('draft/' + threadID);
     });
     return id;

@@ -63,6 +63,11 @@ export class Passing {
         }
     }
 
+    /** Without a connection nobody's presence is known. */
+    forgetPresence() {
+        for (const value of this.#presenceValues.values()) value.set({ presence: null, last_seen_at: null });
+    }
+
     clear() {
         for (const timer of this.#timers.values()) clearTimeout(timer);
         this.#timers.clear();

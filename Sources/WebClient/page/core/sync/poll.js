@@ -19,6 +19,7 @@ export class Poll {
     #onConnection;
     #onPassing;
     #onFailure;
+    #onMessages;
     #backOff = new BackOff({ isSeen: () => this.#isSeen });
     /** Ends the current request or wait. */
     #turn = new AbortController();
@@ -31,14 +32,16 @@ export class Poll {
 
     /** @param {{store: import('../store/schema.js').Store, http: import('../http/http.js').HTTP,
      * onConnection: (connection: Connection) => void, onPassing: (events: Event[]) => void,
-     * onFailure?: (error: unknown) => void}} options `onPassing` receives typing and presence, `onFailure` an error of the
-     * store, once until an answer is stored again */
-    constructor({ store, http, onConnection, onPassing, onFailure = () => {} }) {
+     * onFailure?: (error: unknown) => void, onMessages?: (messages: import('../types.js').Message[]) => void}} options
+     * `onPassing` receives typing and presence, `onFailure` an error of the store, once until an answer is stored again,
+     * `onMessages` new messages once they are stored */
+    constructor({ store, http, onConnection, onPassing, onFailure = () => {}, onMessages = () => {} }) {
         this.#store = store;
         this.#http = http;
         this.#onConnection = onConnection;
         this.#onPassing = onPassing;
         this.#onFailure = onFailure;
+        this.#onMessages = onMessages;
     }
 
     /** Syncs until the signal aborts or the session ends.
@@ -146,6 +149,8 @@ export class Poll {
         if (stored.length > 0 || answer.cursor !== cursor) {
             const result = await commitEvents(this.#store, { ...answer, events: stored }, cursor, userID);
             if (result) await this.#complete(result, signal);
+            const messages = stored.filter((/** @type {Event} */ { type }) => type === 'message.created');
+            if (result && messages.length > 0) this.#onMessages(messages.map((/** @type {Event} */ { data }) => data));
         }
         const shown = answer.events.map((/** @type {Event} */ event) => passingOf(event, userID)).filter(Boolean);
         if (shown.length > 0) this.#onPassing(shown);

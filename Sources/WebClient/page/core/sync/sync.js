@@ -1,7 +1,7 @@
 // Syncing in the leading tab: the poll, the outbox and the read marks.
 
 import { forever, sleep } from '../http/back-off.js';
-import { takeTurns } from './tabs.js';
+import { isHidden, Seen, takeTurns } from './tabs.js';
 import { OutboxSender } from './outbox.js';
 import { Poll } from './poll.js';
 import { ReadMarkSender } from './read-marks.js';
@@ -12,8 +12,8 @@ import { ReadMarkSender } from './read-marks.js';
 /** @typedef {{store: import('../store/schema.js').Store, http: import('../http/http.js').HTTP,
  * tabs: import('./tabs.js').Tabs, locks: LockManager | null, session: import('../live.js').LiveValue<Session | null>,
  * onConnection: (connection: Connection) => void, onPassing: (events: import('../state/records.js').Event[]) => void,
- * onFailure: (error: unknown) => void, hasAlerts: () => boolean, renewFileAccess: () => Promise<void>}} Options `hasAlerts`: whether the server sends alerts to
- * this device */
+ * onFailure: (error: unknown) => void, onUnseen: (messages: import('../types.js').Message[]) => void, hasAlerts: () => boolean, renewFileAccess: () => Promise<void>}} Options `onUnseen`
+ * receives messages that arrive while no tab can be seen; `hasAlerts`: whether the server sends alerts to this device */
 
 export class Sync {
     #options;
@@ -28,6 +28,8 @@ export class Sync {
     #poll;
     #outbox;
     #readMarks;
+    #seen;
+    #isReacting = false;
 
     /** @param {Options} options */
     constructor(options) {
@@ -43,12 +45,17 @@ export class Sync {
                 if (connection !== 'connected') return;
                 this.#outbox.nudge();
                 this.#readMarks.nudge();
+                void this.#sendReactions();
             },
             onPassing: (events) => {
                 onPassing(events);
                 tabs.send({ kind: 'events', events });
             },
+            onMessages: async (messages) => {
+                if (!await this.#seen.isAny()) options.onUnseen(messages);
+            },
         });
+        this.#seen = new Seen(options.locks);
         this.#outbox = new OutboxSender(options);
         this.#readMarks = new ReadMarkSender(options);
     }
@@ -59,10 +66,15 @@ export class Sync {
         const hint = { signal };
         globalThis.addEventListener?.('online', () => this.nudge(), hint);
         globalThis.addEventListener?.('offline', () => this.nudge(), hint);
-        globalThis.addEventListener?.('visibilitychange', () => this.#answerRollCall(), hint);
+        globalThis.addEventListener?.('visibilitychange', () => {
+            this.#seen.update();
+            this.#answerRollCall();
+        }, hint);
+        this.#seen.update();
     }
 
     close() {
+        this.#seen.end();
         this.#end.abort();
     }
 
@@ -92,6 +104,19 @@ export class Sync {
     storeChanged(topics) {
         if (topics.some((topic) => topic.startsWith('outbox/'))) this.#outbox.nudge();
         if (topics.some((topic) => topic.startsWith('mark/'))) this.#readMarks.nudge();
+        if (topics.some((topic) => topic.startsWith('reaction/'))) void this.#sendReactions();
+    }
+
+    /** Sends the reactions that were chosen without a connection. */
+    async #sendReactions() {
+        if (!this.#isLeading || this.#connection !== 'connected' || this.#isReacting) return;
+        this.#isReacting = true;
+        try {
+            const { sendReactions } = await import('./reactions.js');
+            await sendReactions(this.#options, AbortSignal.any([this.#end.signal, this.#sessionEnd.signal]));
+        } finally {
+            this.#isReacting = false;
+        }
     }
 
     #answerRollCall() {
@@ -143,8 +168,4 @@ export class Sync {
             this.#isLeading = false;
         }
     }
-}
-
-function isHidden() {
-    return globalThis.document?.visibilityState === 'hidden';
 }

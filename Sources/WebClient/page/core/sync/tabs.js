@@ -7,7 +7,7 @@ import { sleep } from '../http/back-off.js';
  *   | {kind: 'connection', connection: import('../types.js').Connection}
  *   | {kind: 'events', events: import('../state/records.js').Event[]}
  *   | {kind: 'released'}
- *   | {kind: 'signed-out'}
+ *   | {kind: 'signed-out', by: 'user' | 'server'}
  *   | {kind: 'roll-call'}
  *   | {kind: 'visible'}} TabMessage
  * `changes`: rows of the store changed. `hello`: a new tab requests the state of the connection. `events`: typing, presence
@@ -70,4 +70,44 @@ export async function takeTurns({ locks, store, tabs }, lead, signal) {
             await sleep(1000, signal);
         }
     }
+}
+
+const seenLockName = 'parley-seen';
+
+/** Whether the person sees a tab of the page. Each tab that can be seen holds a shared lock. */
+export class Seen {
+    #locks;
+    #release = () => {};
+    /** Counts updates: a lock that is granted after the next one is not held. */
+    #updates = 0;
+
+    /** @param {LockManager | null} locks null: the page is at an address with plain HTTP, where no tab knows of the others */
+    constructor(locks) {
+        this.#locks = locks;
+    }
+
+    /** The tab has been opened, shown or hidden. */
+    update() {
+        this.end();
+        if (isHidden() || !this.#locks || !globalThis.document) return;
+        const update = this.#updates;
+        const hold = () =>
+            update !== this.#updates ? null : new Promise((resolve) => this.#release = () => resolve(null));
+        void this.#locks.request(seenLockName, { mode: 'shared' }, hold).catch(() => {});
+    }
+
+    end() {
+        this.#updates += 1;
+        this.#release();
+    }
+
+    /** Whether some tab can be seen; true where that is not known. */
+    async isAny() {
+        if (!isHidden() || !this.#locks) return true;
+        return await this.#locks.request(seenLockName, { ifAvailable: true }, (lock) => lock === null);
+    }
+}
+
+export function isHidden() {
+    return globalThis.document?.visibilityState === 'hidden';
 }

@@ -68,6 +68,6 @@ function location({ latitude, longitude, accuracy_m, label }) {
     );
     const coordinates = element('bdi', { dir: 'ltr' }, `${north.toFixed(5)}, ${east.toFixed(5)}`);
     const accuracy = typeof accuracy_m === 'number' &&
-        ` ${t('conversation.accuracy', { metres: formatNumber(Math.round(accuracy_m)) })}`;
-    return [link, p('hint', coordinates, accuracy)];
+        t('conversation.accuracy', { metres: formatNumber(Math.round(accuracy_m)) });
+    return [link, p('hint', coordinates, ' ', accuracy)];
 }

@@ -12,7 +12,7 @@ import { sentence } from './body.js';
 /** @typedef {import('../../core/types.js').Message} Message */
 /** @typedef {import('../../core/types.js').Draft} Draft */
 
-/** The server's limit of a text in bytes. */
+/** The server's limit of a text in bytes, until the service has said its own. */
 const textMax = 16 * 1024;
 const draftDelay = 300;
 
@@ -27,7 +27,7 @@ export class Composer extends Component {
         enterkeyhint: 'send',
     });
     #picker = element('input', { type: 'file', multiple: true, hidden: true });
-    /** @type {import('./file-tray.js').FileTray | null} */
+    /** @type {import('../writing/file-tray.js').FileTray | null} */
     #tray = null;
     #row = div('composer-row');
     /** @type {HTMLButtonElement} */
@@ -35,6 +35,10 @@ export class Composer extends Component {
         const { openEmojiPicker } = await loaded(import('../../emoji/picker.js'));
         openEmojiPicker(this.#emoji, (emoji) => this.#insert(emoji));
     }, { class: 'icon-button emoji-button' });
+    #more = iconButton('more', t('notice.moreToSend'), () => this.#openMore(), {
+        class: 'icon-button',
+        'aria-haspopup': 'menu',
+    });
     #replyBar = element('div', { class: 'reply-bar', hidden: true });
     /** @type {import('./mention-list.js').MentionList | null} */
     #mentions = null;
@@ -61,7 +65,7 @@ export class Composer extends Component {
     connectedCallback() {
         this.#row.append(
             iconButton('attach', t('conversation.attach'), () => this.#picker.click()),
-            iconButton('location', t('conversation.shareLocation'), () => this.#shareLocation()),
+            this.#more,
             this.#picker,
             this.#text,
             this.#emoji,
@@ -125,12 +129,35 @@ export class Composer extends Component {
     /** @param {File[]} files */
     async addFiles(files) {
         this.#text.focus();
-        const isLoaded = await attempt(async () => {
-            const { FileTray } = await loaded(import('./file-tray.js'));
-            this.#tray ??= new FileTray();
-            this.#row.before(this.#tray);
+        if (await attempt(() => this.#loadTray())) this.#tray?.add(files);
+    }
+
+    async #loadTray() {
+        const { FileTray } = await loaded(import('../writing/file-tray.js'));
+        if (this.#tray) return;
+        this.#tray = new FileTray(this.chat.service.value?.limits);
+        this.#tray.onchanged = () => {
+            this.#hasChanged = true;
+            void this.#storeFiles();
+        };
+        this.#row.before(this.#tray);
+    }
+
+    /** Files stay with the draft, as the text does. */
+    async #storeFiles() {
+        try {
+            await this.chat.setDraftFiles(this.threadID, this.#tray?.entries ?? []);
+        } catch (error) {
+            showProblem(error);
+        }
+    }
+
+    /** Shows the files of the stored draft. */
+    async #showFiles() {
+        await attempt(async () => {
+            await this.#loadTray();
+            this.#tray?.show(await this.chat.draftFiles(this.threadID));
         });
-        if (isLoaded) this.#tray?.add(files);
     }
 
     /** From the first `@` on, names are completed. */
@@ -145,17 +172,20 @@ export class Composer extends Component {
         const text = this.#text.value.trim();
         const files = this.#tray?.files ?? [];
         if (!text && files.length === 0) return this.#text.focus();
-        if (new TextEncoder().encode(text).length > textMax) return showProblem(t('conversation.textTooLong'));
+        const { text_bytes: most = textMax } = this.chat.service.value?.limits ?? {};
+        if (new TextEncoder().encode(text).length > most) return showProblem(t('conversation.textTooLong'));
         const replyTo = this.#replyTo;
         const people = this.#others().map(({ user }) => user);
         const mentions = mentionedIDs(text, mentionable(this.#mentions?.inOrder(people) ?? people));
         this.#clear();
         // The next message can be written at once; if this one cannot be kept, it comes back.
         const isKept = await attempt(() => this.chat.send(this.threadID, { text, files, replyTo, mentions }));
-        if (isKept) this.onsent();
-        else if (!this.#text.value) {
+        if (isKept) {
+            void this.#storeFiles();
+            this.onsent();
+        } else if (!this.#text.value) {
             this.#setText(text);
-            this.#tray?.add(files);
+            await this.addFiles(files);
             this.#setReply(replyTo);
             this.#keepDraft();
         }
@@ -212,21 +242,30 @@ export class Composer extends Component {
         );
     }
 
+    async #openMore() {
+        const { openMenu } = await loaded(import('../parts/menu.js'));
+        openMenu(this.#more, t('notice.moreToSend'), [
+            { name: t('conversation.shareLocation'), icon: 'location', onselect: () => this.#shareLocation() },
+        ]);
+    }
+
     async #shareLocation() {
-        const { currentPosition } = await loaded(import('../parts/position.js'));
-        const location = await currentPosition();
-        await this.chat.send(this.threadID, { text: '', location, replyTo: this.#replyTo });
-        this.#setReply(null);
-        this.#keepDraft();
-        this.onsent();
+        const { shareLocation } = await loaded(import('../writing/location.js'));
+        shareLocation(this.chat, this.threadID, this.#replyTo, () => {
+            this.#setReply(null);
+            this.#keepDraft();
+            this.onsent();
+        });
     }
 
     /** Shows the stored draft, also what another tab stores. What the user writes here wins.
      * @param {Draft} draft */
-    #showDraft({ text, replyTo }) {
+    #showDraft({ text, replyTo, fileIDs }) {
         if (this.#hasChanged && document.hasFocus()) return;
         this.#setText(text);
         this.#setReply(replyTo);
+        const shown = this.#tray?.entries.map(({ id }) => id) ?? [];
+        if (fileIDs.join() !== shown.join()) void this.#showFiles();
     }
 
     #keepDraft() {

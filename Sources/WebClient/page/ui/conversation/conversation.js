@@ -116,12 +116,22 @@ export class Conversation extends Component {
             log.onreply = (message) => composer.reply(message);
             log.onmove = () => this.#showJump();
             composer.oneditnewest = () => attempt(() => log.editNewest());
-            composer.onsent = () => log.showNewest();
+            composer.onsent = () => {
+                log.showNewest();
+                this.#offerNotifications();
+            };
         }
         fill(this.#frame, this.#log, this.#jump);
         fill(this.#footer, this.#composer);
         if (thread.me.status === 'invited') attempt(() => this.#invite(thread));
         if (this.#wantsFocus) this.#composer?.focus();
+    }
+
+    /** After the first message the browser's permission is asked for, if the person has not decided. */
+    async #offerNotifications() {
+        if (globalThis.Notification?.permission !== 'default') return;
+        const { offerNotifications } = await import('../shell/notification-offer.js');
+        offerNotifications(this.chat, this.#footer);
     }
 
     /** @param {Thread} thread */

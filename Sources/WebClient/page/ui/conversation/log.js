@@ -52,6 +52,7 @@ export class Log extends Component {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     #expiry;
     #wasAtNewest = true;
+    #isOffline = false;
     /** @type {import('./message-row.js').Host} */
     #host;
 
@@ -99,6 +100,10 @@ export class Log extends Component {
             this.#keeper.stop();
             clearTimeout(this.#expiry);
         });
+        this.follow(
+            this.chat.connection,
+            (connection) => this.#change(() => this.#isOffline = connection === 'offline'),
+        );
         if (this.#wanted) this.showMessage(this.#wanted);
     }
 
@@ -220,9 +225,9 @@ export class Log extends Component {
         const days = new Map();
         this.#start.textContent = atStart
             ? (rows.length ? t('conversation.start') : t('conversation.empty'))
-            : t('conversation.loading');
+            : t(this.#isOffline ? 'notice.notStored' : 'conversation.loading');
         /** @type {HTMLElement[]} */
-        const nodes = rows.length === 0 && isLoading ? [] : [this.#start];
+        const nodes = rows.length === 0 && isLoading && !this.#isOffline ? [] : [this.#start];
         // Without the message before it, the first unread one may be further up.
         const first = firstUnread && rows.findIndex(({ message }) => message.seq >= firstUnread);
         const isFirstKnown = first && first > 0 || atStart || rows[0]?.message.seq === firstUnread;

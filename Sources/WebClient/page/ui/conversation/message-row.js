@@ -3,7 +3,10 @@
 
 import { div, element, fill } from '../dom.js';
 import { attempt, iconButton, loaded } from '../parts/action.js';
-import { t } from '../../language/index.js';
+import { summary } from '../parts/summary.js';
+import { clockTime } from '../parts/time.js';
+import { formatFacts, t } from '../../language/index.js';
+import { firstPart } from '../../text/tokens.js';
 import { isKnownAction } from './body.js';
 import { parts } from './row-parts.js';
 import { isExpired } from './status.js';
@@ -30,6 +33,8 @@ import { isExpired } from './status.js';
  */
 
 const controls = 'a, button, [role="button"]';
+/** How much of a message is its name. The whole text is in it. */
+const readMax = 100;
 
 export class MessageRow {
     #host;
@@ -58,14 +63,13 @@ export class MessageRow {
         for (const name of Object.keys(parts)) this.#slots[name] = element('div', { class: name });
         const { portrait, sender, reply, attachments, body, meta, failure, reactions } = this.#slots;
         const line = element('div', { class: 'line', dir: 'auto' }, body, meta);
-        const id = `message-${row.key}`;
         this.element = element(
             'article',
-            { 'data-id': row.key, tabindex: -1, 'aria-labelledby': id, 'aria-live': isAnnounced ? null : 'off' },
+            { 'data-id': row.key, tabindex: -1, 'aria-live': isAnnounced ? null : 'off' },
             portrait,
             div(
                 'column',
-                element('div', { class: 'bubble', id }, sender, reply, attachments, line, failure),
+                element('div', { class: 'bubble' }, sender, reply, attachments, line, failure),
                 reactions,
                 this.tools,
             ),
@@ -106,6 +110,11 @@ export class MessageRow {
             editing: this.#editor !== null,
         };
         this.element.className = Object.entries(kinds).filter(([, is]) => is).map(([kind]) => kind).join(' ');
+        this.element.ariaLabel = formatFacts([
+            message.sender?.name,
+            firstPart(summary(message, this.#host.me), readMax),
+            clockTime(message.timestamp),
+        ]);
         if (row.state === 'stored') this.element.dataset.seq = String(message.seq);
         // Actions of the server that this page does not know say nothing.
         this.element.hidden = isSystem && !isGone && !isKnownAction(message);

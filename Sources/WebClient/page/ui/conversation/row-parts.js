@@ -4,6 +4,7 @@ import { element } from '../dom.js';
 import { attempt, button } from '../parts/action.js';
 import { avatar, hue, personSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
+import { problemText } from '../parts/problem.js';
 import { summary } from '../parts/summary.js';
 import { clockTime, fullTime, timeElement } from '../parts/time.js';
 import { formatNumber, t } from '../../language/index.js';
@@ -70,7 +71,13 @@ export const parts = {
 
     failure({ row: { key, state, problem }, host: { chat } }) {
         return state !== 'failed' ? [] : [
-            element('p', {}, element('strong', {}, t('conversation.failed')), problem ? ` · ${problem}` : ''),
+            element(
+                'p',
+                {},
+                element('strong', {}, t('conversation.failed')),
+                problem && ' · ',
+                problem && problemText(problem),
+            ),
             button(t('conversation.retry'), () => chat.retry(key), 'small'),
             button(t('conversation.discard'), () => chat.discard(key), 'small'),
         ];

@@ -1,9 +1,9 @@
 // The dialog about one conversation: its people, its settings, and leaving it.
 
 import * as requests from '../../core/requests.js';
+import { isMuted } from '../../core/state/attention.js';
 import { div, element, p, words } from '../dom.js';
 import { formatDuration, t } from '../../language/index.js';
-import { isMuted } from '../inbox/thread-list.js';
 import { leave, muteMenu } from '../inbox/thread-menu.js';
 import { attempt } from '../parts/action.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
@@ -44,6 +44,7 @@ export function openDetails(chat, threadID) {
         // Not live: what the user is typing stays while events arrive.
         isEditor && titleForm(chat, thread.value),
         retentionField(chat, thread.value, mayEdit),
+        notifyField(chat, thread.value),
         live(thread, (thread) => [thread && actions(chat, thread)]),
         !isDirect && memberList(chat, threadID),
     );
@@ -99,6 +100,24 @@ function retentionField(chat, { id, retention = { keep: 'forever' } }, mayEdit) 
         }),
     );
     return labelled(t('details.keep'), select, p('hint', t('details.keepHint')));
+}
+
+/** Builds the choice of what the user is notified of in a thread, on all devices.
+ * @param {ChatShape} chat
+ * @param {Thread} thread
+ */
+function notifyField(chat, { id, me }) {
+    const levels = /** @type {const} */ (['all', 'mentions', 'none']);
+    const onchange = () =>
+        attempt(() => requests.updateSettings(chat, id, { notify: levels[select.selectedIndex] }), select);
+    const select = element(
+        'select',
+        { class: 'input', onchange },
+        levels.map((level) =>
+            element('option', { selected: level === (me.notify ?? 'all') }, t(`notice.level.${level}`))
+        ),
+    );
+    return labelled(t('notice.notifications'), select, p('hint', t('notice.levelHint')));
 }
 
 /** @param {Retention} retention */

@@ -1,8 +1,10 @@
 // The list of conversations beside the open one: search, filters, and what begins a conversation.
 
-import { Component, div, element, fill, p } from '../dom.js';
-import { t } from '../../language/index.js';
-import { attempt, iconButton, loaded } from '../parts/action.js';
+import { attentionOf } from '../../core/state/attention.js';
+import { Component, div, element, fill, p, words } from '../dom.js';
+import { formatNumber, t } from '../../language/index.js';
+import { attempt, button, iconButton, loaded } from '../parts/action.js';
+import { avatar, personSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
 import { currentRoute, focusComposer } from '../shell/router.js';
 import { threadList } from './thread-list.js';
@@ -28,9 +30,22 @@ export class Inbox extends Component {
     #filters = filters.map((filter) =>
         element('button', { type: 'button', onclick: () => this.#setFilter(filter) }, t(`inbox.${filter}`))
     );
+    #product = p('product');
+    #archivedCount = words('badge', '');
     #filterGroup = element('div', { class: 'segments', role: 'group', 'aria-label': t('inbox.filter') }, this.#filters);
     #list;
     #lists;
+    #own = iconButton(
+        'settings',
+        t('inbox.settings'),
+        async () => (await settings()).openSettings(this.chat),
+    );
+    /** What a user without conversations can do. */
+    #begin = div(
+        'begin',
+        button(t('notice.startFirst'), async () => (await start()).openNewConversation(this.chat), 'primary'),
+        button(t('notice.joinFirst'), async () => (await start()).openJoinRoom(this.chat)),
+    );
     /** @type {ReturnType<typeof import('./search-results.js').searchResults> | null} */
     #results = null;
 
@@ -39,7 +54,7 @@ export class Inbox extends Component {
         super();
         this.chat = chat;
         this.#list = threadList(chat);
-        this.#lists = div('inbox-lists', this.#list.element);
+        this.#lists = div('inbox-lists', this.#list.element, this.#begin);
     }
 
     connectedCallback() {
@@ -51,24 +66,26 @@ export class Inbox extends Component {
                 element(
                     'header',
                     { class: 'inbox-header' },
-                    p('product', 'Parley'),
+                    this.#product,
                     iconButton(
                         'edit',
                         t('inbox.newConversation'),
                         async () => (await start()).openNewConversation(this.chat),
                     ),
                     iconButton('room', t('inbox.joinRoom'), async () => (await start()).openJoinRoom(this.chat)),
-                    iconButton('settings', t('inbox.settings'), async () => (await settings()).openSettings(this.chat)),
+                    this.#own,
                 ),
                 div('search-field', icon('search'), this.#search),
                 this.#filterGroup,
                 this.#lists,
             ),
         );
+        this.#filters[filters.indexOf('archived')].append(' ', this.#archivedCount);
         this.#setFilter(this.#filter);
         this.follow(this.chat.inbox, () => this.showThreads());
         // A live value is kept current while somebody follows it; the settings read it once.
-        this.follow(this.chat.me, () => {});
+        this.follow(this.chat.service, ({ name }) => this.#product.textContent = name);
+        this.follow(this.chat.me, (me) => this.#showOwn(me));
         this.atEnd(this.#list.end);
     }
 
@@ -76,14 +93,30 @@ export class Inbox extends Component {
     showThreads() {
         const { threadID } = currentRoute();
         const isArchive = this.#filter === 'archived';
-        const threads = (this.chat.inbox.value?.threads ?? []).filter(({ id, me, unread_count: unread }) =>
-            // The open one stays when reading it empties the filter.
-            me.archived === isArchive && (this.#filter !== 'unread' || unread > 0 || id === threadID)
+        const all = this.chat.inbox.value?.threads ?? [];
+        const threads = all.filter(({ id, me, unread_count: unread }) =>
+            this.#filter === 'unread'
+                // The open one stays when reading it empties the filter.
+                ? unread > 0 || me.status === 'invited' || id === threadID
+                : me.archived === isArchive
         );
+        const archived = all.filter(({ me }) => me.archived).reduce((sum, thread) => sum + attentionOf(thread), 0);
+        this.#archivedCount.hidden = archived === 0;
+        this.#archivedCount.textContent = archived > 0 ? formatNumber(archived) : '';
+        this.#filters[filters.indexOf('archived')].title = archived > 0
+            ? t('inbox.unreadCount', { count: archived })
+            : '';
         const order = (/** @type {Thread} */ { me }) => me.pinned ? 0 : 1;
         threads.sort((one, other) => order(one) - order(other));
         const isLoaded = this.chat.inbox.value !== undefined;
         this.#list.show(threads, threadID, isLoaded ? t(`inbox.empty.${this.#filter}`) : '');
+        this.#begin.hidden = !isLoaded || all.length > 0 || this.#search.value.trim() !== '';
+    }
+
+    /** The button "Settings" shows who is signed in. @param {import('../../core/types.js').Person} me */
+    #showOwn(me) {
+        fill(this.#own, avatar(personSubject(me), this.chat, 'small'));
+        this.#own.title = t('notice.settingsOf', { name: me.name });
     }
 
     focusSearch() {
@@ -106,6 +139,7 @@ export class Inbox extends Component {
     #showResults() {
         const query = this.#search.value.trim();
         this.#list.element.hidden = this.#filterGroup.hidden = query !== '';
+        this.showThreads();
         this.#results?.show(query);
         if (query && !this.#results) void this.#loadResults();
     }

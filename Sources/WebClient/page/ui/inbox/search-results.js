@@ -60,7 +60,8 @@ export function searchResults(chat) {
             if (text !== query) return;
             // The inbox may have been loaded since.
             arrange(items, [...findThreads(), ...found.map(messageLink)]);
-            note.textContent = items.firstChild ? '' : t('inbox.nothingFound');
+            const isStored = chat.connection.value === 'offline';
+            note.textContent = isStored ? t('notice.searchedStored') : items.firstChild ? '' : t('inbox.nothingFound');
             if (items.firstChild) afterAnswer();
         } catch (error) {
             if (text === query) showProblem(error);

@@ -1,7 +1,9 @@
 // The rows of the inbox. Thousands of conversations stay fast: 100 rows are in the page, more while scrolling.
 
+import { isMuted } from '../../core/state/attention.js';
 import { arrange, div, element, fill, p, words } from '../dom.js';
-import { formatNumber, t } from '../../language/index.js';
+import { formatFacts, formatNumber, t } from '../../language/index.js';
+import { firstPart } from '../../text/tokens.js';
 import { iconButton, loaded } from '../parts/action.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
@@ -14,6 +16,8 @@ import { threadAddress, writeIn } from '../shell/router.js';
 const firstRows = 100;
 const moreRows = 50;
 const countMax = 999;
+/** How much of the last line a screen reader reads: as much as a row shows. */
+const readMax = 100;
 
 /** Builds the list, which is empty until the first call of `show`.
  * @param {ChatShape} chat
@@ -73,11 +77,6 @@ export function threadList(chat) {
     }
 }
 
-/** @param {Thread} thread */
-export function isMuted({ me }) {
-    return me.muted_until !== null && new Date(me.muted_until) > new Date();
-}
-
 /** Builds the row of a thread.
  * @param {ChatShape} chat
  * @param {Thread} thread
@@ -104,7 +103,9 @@ function threadRow(chat, thread) {
     const item = element('li', { class: 'thread' }, link, options);
     const endings = [
         chat.typing(id).subscribe((people) => change(() => typing = typingText(people))),
-        chat.draft(id).subscribe(({ text }) => change(() => draft = text.replace(/\s+/g, ' ').trim())),
+        chat.draft(id).subscribe(({ text, fileIDs }) =>
+            change(() => draft = text.replace(/\s+/g, ' ').trim() || filesText(fileIDs.length))
+        ),
         peer && chat.presence(peer.id).subscribe(({ presence }) => change(() => isOnline = presence === 'online')),
     ];
     return { show, link, end };
@@ -142,19 +143,20 @@ function threadRow(chat, thread) {
     function draw() {
         const { unread_count: unread, mention_count: mentions, me, last_activity_at: at } = thread;
         const subject = threadSubject(thread);
-        const isQuiet = isMuted(thread);
+        const isQuiet = isMuted(thread) || me.notify === 'none';
+        const isInvited = me.status === 'invited';
         const line = secondLine();
-        item.classList.toggle('unread', unread > 0);
-        link.ariaLabel = [
+        item.classList.toggle('unread', unread > 0 || isInvited);
+        link.ariaLabel = formatFacts([
             subject.name,
             unread > 0 && t('inbox.unreadCount', { count: unread }),
             mentions > 0 && t('inbox.mentionCount', { count: mentions }),
             isOnline && t('inbox.online'),
-            line.textContent,
+            firstPart(line.textContent ?? '', readMax),
             shortTime(at),
             me.pinned && t('inbox.pinned'),
             isQuiet && t('inbox.muted'),
-        ].filter((part) => !!part).join(', ');
+        ]);
         options.title = options.ariaLabel = t('inbox.optionsFor', { title: subject.name });
         const count = formatNumber(Math.min(unread, countMax)) + (unread > countMax ? '+' : '');
         fill(
@@ -169,6 +171,7 @@ function threadRow(chat, thread) {
                 me.pinned && icon('pin'),
                 mentions > 0 && words('badge', '@'),
                 unread > 0 && words(isQuiet ? 'badge quiet' : 'badge', count),
+                isInvited && words('badge', formatNumber(1)),
             ),
         );
     }
@@ -187,4 +190,9 @@ function threadRow(chat, thread) {
         const isOwn = last.sender?.id === ownID;
         return words('thread-line', isOwn ? t('inbox.own', { text }) : t('inbox.from', { name, text }));
     }
+}
+
+/** @param {number} count */
+function filesText(count) {
+    return count === 0 ? '' : t('shell.messageFiles', { count });
 }

@@ -1,13 +1,13 @@
 // What a user can do with a conversation as a whole.
 
 import * as requests from '../../core/requests.js';
+import { isMuted } from '../../core/state/attention.js';
 import { div, element, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt, button } from '../parts/action.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
 import { confirm } from '../parts/dialog.js';
 import { openMenu } from '../parts/menu.js';
-import { isMuted } from './thread-list.js';
 
 /** @import {ChatShape, Thread} from '../../core/types.js' */
 /** @import {MenuItem} from '../parts/menu.js' */

@@ -3,23 +3,25 @@
 
 import { element } from '../dom.js';
 import { t } from '../../language/index.js';
-import { hideProblem, showProblem } from './alert.js';
+import { hideProblem, problemSession, showProblem } from './alert.js';
 import { icon } from './icon.js';
 
 /** Runs an action of the user. The control is busy meanwhile and ignores clicks; an error is shown.
  * @param {() => unknown} action may return a promise
  * @param {HTMLElement | null} [control]
+ * @param {(error: unknown) => void} [show] shows an error
  * @returns {Promise<boolean>} whether it succeeded
  */
-export async function attempt(action, control) {
+export async function attempt(action, control, show = showProblem) {
     if (control?.getAttribute('aria-disabled') === 'true') return false;
     control?.setAttribute('aria-disabled', 'true');
+    const session = problemSession();
     try {
         await action();
         hideProblem();
         return true;
     } catch (error) {
-        showProblem(error);
+        if (session === problemSession()) show(error);
         return false;
     } finally {
         control?.removeAttribute('aria-disabled');

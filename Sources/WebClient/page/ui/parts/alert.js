@@ -3,11 +3,25 @@
 import { element, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { icon } from './icon.js';
+import { problemText } from './problem.js';
 
 /** @type {HTMLElement | null} */
 let shown = null;
+/** Counts sessions: problems of an earlier one are not shown. */
+let session = 0;
 
-/** Shows an error in an `alert`: the detail of a problem document, or the text itself. It replaces the one before. An
+/** The session to which an action belongs that begins now. */
+export function problemSession() {
+    return session;
+}
+
+/** A session has begun or ended: nothing that failed before is shown. */
+export function forgetProblems() {
+    session += 1;
+    hideProblem();
+}
+
+/** Shows an error in an `alert`: what a problem document means, or the text itself. It replaces the one before. An
  * open dialog makes the rest of the page inert, so the alert then is in the dialog.
  * @param {unknown} error
  */
@@ -39,13 +53,13 @@ export function hideConnectionProblem() {
 /** @param {unknown} error */
 function describe(error) {
     if (typeof error === 'string') return error;
-    if (isOffline(error)) return t('shell.noConnection');
     // What the browser refuses: its store has no room, or fails.
     if (error instanceof DOMException) return t('shell.browserRefused', { reason: error.message });
-    const { detail, errors } = /** @type {Partial<import('../../core/types.js').ProblemShape>} */ (error ?? {});
-    if (!detail) console.error(error);
-    const fields = errors?.map((each) => each.detail).filter((each) => each && each !== detail) ?? [];
-    return [detail ?? t('shell.unexpected'), ...fields].join(' ');
+    if (error instanceof Error && 'code' in error) {
+        return problemText(/** @type {any} */ (error));
+    }
+    console.error(error);
+    return t('shell.unexpected');
 }
 
 /** @param {unknown} error */

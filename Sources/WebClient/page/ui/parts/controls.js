@@ -3,20 +3,29 @@
 import { div, element, fill, words } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt, button } from './action.js';
+import { showProblem } from './alert.js';
 import { avatar } from './avatar.js';
 import { openDialog } from './dialog.js';
 import { icon } from './icon.js';
+import { fieldProblems } from './problem.js';
 
 /** @import {ChatShape} from '../../core/types.js' */
 /** @import {Child} from '../dom.js' */
 /** @import {Subject} from './avatar.js' */
 
+let count = 0;
+
 /** Builds a labelled input.
  * @param {string} label
- * @param {Record<string, unknown>} attributes of the input
+ * @param {Record<string, unknown>} attributes of the input; `hint` is a text below it
  */
-export function field(label, attributes) {
-    return labelled(label, element('input', { class: 'input', ...attributes }));
+export function field(label, { hint, ...attributes }) {
+    const input = element('input', { class: 'input', ...attributes });
+    const made = labelled(label, input);
+    if (typeof hint !== 'string') return made;
+    const id = input.dataset.hint = `hint-${count += 1}`;
+    input.setAttribute('aria-describedby', id);
+    return div('field-with-hint', made, element('p', { class: 'hint', id }, hint));
 }
 
 /** Builds a label around a control.
@@ -35,7 +44,9 @@ export function checkbox(label, attributes) {
     return element('label', { class: 'choice' }, element('input', { type: 'checkbox', ...attributes }), label);
 }
 
-/** Builds a form with a button at its end. `action` gets the values by the names of the fields.
+/** Builds a form with a button at its end. `action` gets the values by the names of the fields. What the page knows to be wrong
+ * is said at the field and not sent: a field may have a function `check`, which returns a text, empty if all is well. A
+ * refusal of the server is shown at the fields that it names.
  * @param {Child[]} content
  * @param {string} label the button's
  * @param {(values: Record<string, string>) => unknown} action
@@ -46,10 +57,69 @@ export function form(content, label, action, others = []) {
     const onsubmit = (/** @type {Event} */ event) => {
         event.preventDefault();
         const values = /** @type {Record<string, string>} */ (Object.fromEntries(new FormData(made)));
-        attempt(() => action(values), submit);
+        if (showFieldProblems(made, findProblems(made))) return;
+        attempt(() => action(values), submit, (error) => showRefusal(made, error));
     };
-    const made = element('form', { class: 'form', onsubmit }, ...content, div('actions', ...others, submit));
+    const made = element(
+        'form',
+        { class: 'form', novalidate: true, onsubmit },
+        ...content,
+        div('actions', ...others, submit),
+    );
     return made;
+}
+
+/** Returns what the page knows to be wrong.
+ * @param {HTMLFormElement} form
+ */
+export function findProblems(form) {
+    return inputs(form).map((input) => {
+        const text = input.required && !input.value.trim() ? t('problem.required') : input.check?.(input.value) ?? '';
+        return { field: input.name, text };
+    }).filter(({ text }) => text !== '');
+}
+
+/** Shows texts at the fields with these names, in place of those before, and moves the focus to the first.
+ * @param {HTMLFormElement} form
+ * @param {{field: string, text: string}[]} problems
+ * @returns {boolean} whether there are any
+ */
+export function showFieldProblems(form, problems) {
+    for (const text of form.querySelectorAll('.field-problem')) text.remove();
+    let isFirst = true;
+    for (const input of inputs(form)) {
+        const problem = problems.find(({ field }) => field === input.name);
+        input.removeAttribute('aria-invalid');
+        if (input.dataset.hint) input.setAttribute('aria-describedby', input.dataset.hint);
+        else input.removeAttribute('aria-describedby');
+        if (!problem) continue;
+        const id = `problem-${count += 1}`;
+        const text = element('p', { class: 'field-problem', id, role: isFirst && 'alert' }, problem.text);
+        input.setAttribute('aria-invalid', 'true');
+        input.setAttribute('aria-describedby', id);
+        (input.closest('.field') ?? input).after(text);
+        if (isFirst) input.focus();
+        isFirst = false;
+    }
+    return !isFirst;
+}
+
+/** Shows a refusal at the fields that it names, else as an alert.
+ * @param {HTMLFormElement} form
+ * @param {unknown} error
+ */
+export function showRefusal(form, error) {
+    const isRefusal = error instanceof Error && 'errors' in error;
+    const problems = isRefusal ? fieldProblems(/** @type {any} */ (error)) : [];
+    const names = inputs(form).map(({ name }) => name);
+    const isEachShown = problems.length > 0 && problems.every(({ field }) => names.includes(field));
+    if (!isEachShown || !showFieldProblems(form, problems)) showProblem(error);
+}
+
+/** @param {HTMLFormElement} form
+ * @returns {(HTMLInputElement & {check?: (value: string) => string})[]} */
+function inputs(form) {
+    return [...form.querySelectorAll('input')].filter(({ name, disabled }) => name !== '' && !disabled);
 }
 
 /** Opens a dialog with a form, which closes once its action has succeeded. The action may return what comes after that:

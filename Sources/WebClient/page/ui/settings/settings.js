@@ -1,22 +1,31 @@
-// The dialog "Settings": the profile, this device, other devices and the account.
+// The dialog "Settings": the profile, notifications, this device, other devices and the account. Each choice is stored when it
+// is made.
 
 import * as requests from '../../core/requests.js';
-import { div, element, fill, p } from '../dom.js';
-import { t } from '../../language/index.js';
+import { div, element } from '../dom.js';
+import { formatList, t } from '../../language/index.js';
 import { attempt, button } from '../parts/action.js';
+import { showProblem } from '../parts/alert.js';
 import { personSubject } from '../parts/avatar.js';
-import { checkbox, field, item, labelled, list, openForm, pictureField } from '../parts/controls.js';
-import { icon } from '../parts/icon.js';
-import { live } from '../parts/live.js';
-import { shortTime } from '../parts/time.js';
+import {
+    checkbox,
+    field,
+    findProblems,
+    form,
+    pictureField,
+    showFieldProblems,
+    showRefusal,
+} from '../parts/controls.js';
+import { confirm, openDialog } from '../parts/dialog.js';
 import { currentTheme, setTheme } from '../shell/theme.js';
 import { accountRows } from './account.js';
+import { deviceList } from './devices.js';
+import { notificationFields } from './notification-fields.js';
 
-/** @import {ChatShape, Device} from '../../core/types.js' */
+/** @import {ChatShape} from '../../core/types.js' */
 
 /** @type {import('../shell/theme.js').Theme[]} */
 const themes = ['system', 'light', 'dark'];
-const alertChoices = ['full', 'sender_only', 'none'];
 
 /** Opens the settings.
  * @param {ChatShape} chat
@@ -24,39 +33,89 @@ const alertChoices = ['full', 'sender_only', 'none'];
 export function openSettings(chat) {
     const me = chat.me.value ?? chat.session.value?.user;
     if (!me) return;
-    const { push = 'full', share_presence: isShared = true } = chat.me.value?.preferences ?? {};
-    /** @type {File | null | undefined} */
-    let picture;
-    const options = alertChoices.map((value) =>
-        element('option', { value, selected: value === push }, t(`settings.push.${value}`))
-    );
-    const save = (/** @type {Record<string, string>} */ { name, status, presence, push }) =>
-        requests.updateProfile(chat, {
-            name,
-            status_text: status.trim() || null,
-            profile_image: picture,
-            preferences: { push, share_presence: presence === 'on' },
-        });
+    const { share_presence: isShared = true, push = 'full' } = chat.me.value?.preferences ?? {};
+    const saved = element('p', { class: 'hint', role: 'status' });
     const content = [
-        pictureField(personSubject(me), chat, (chosen) => picture = chosen),
+        pictureField(personSubject(me), chat, (picture) =>
+            attempt(async () => {
+                await requests.updateProfile(chat, { profile_image: picture });
+                saved.textContent = t('notice.saved');
+            })),
+        me.username && usernameLine(me.username),
         field(t('settings.name'), { name: 'name', required: true, maxlength: 128, value: me.name }),
-        field(t('settings.status'), { name: 'status', maxlength: 256, value: me.status_text ?? '' }),
+        field(t('settings.status'), { name: 'status_text', maxlength: 256, value: me.status_text ?? '' }),
         checkbox(t('settings.sharePresence'), { name: 'presence', checked: isShared }),
         themeField(),
-        section(
-            'settings.alerts',
-            labelled(t('settings.push'), element('select', { class: 'input', name: 'push' }, options)),
-            live(chat.push, (state) => [
-                p('hint', t(`settings.push.state.${state}`)),
-                state === 'on' && button(t('settings.disablePush'), () => chat.disablePush()),
-                state === 'off' && button(t('settings.enablePush'), () => chat.enablePush()),
-            ]),
-        ),
+        section('notice.notifications', ...notificationFields(chat, push)),
         section('settings.devices', deviceList(chat)),
         section('settings.account', accountRows(chat)),
+        saved,
     ];
-    const signOut = button(t('settings.signOut'), () => chat.signOut(), 'warn');
-    openForm(t('settings.title'), content, t('settings.save'), save, [signOut]).classList.add('settings');
+    const signOut = button(t('settings.signOut'), () => askAndSignOut(chat), 'warn');
+    const made = form(content, t('settings.save'), async () => {
+        if (await save()) dialog.close();
+    }, [signOut]);
+    let stored = valuesOf(made);
+    /** @type {Promise<boolean>} */
+    let saving = Promise.resolve(true);
+    made.addEventListener('change', () => void save());
+    // What was typed just before the dialog closes has not changed its field yet.
+    const dialog = openDialog({ title: t('settings.title'), class: 'settings', onclose: () => void save() }, made);
+    return dialog;
+
+    /** Stores what has changed since the last time, one request after the other.
+     * @returns {Promise<boolean>} whether everything is stored */
+    function save() {
+        saving = saving.then(async () => {
+            const values = valuesOf(made);
+            const changes = Object.entries(values).filter(([key, value]) =>
+                JSON.stringify(value) !== JSON.stringify(Reflect.get(stored, key))
+            );
+            if (showFieldProblems(made, findProblems(made))) return false;
+            if (changes.length === 0) return true;
+            try {
+                await requests.updateProfile(chat, Object.fromEntries(changes));
+            } catch (error) {
+                if (dialog.open) showRefusal(made, error);
+                else showProblem(error);
+                return false;
+            }
+            stored = values;
+            saved.textContent = t('notice.saved');
+            return true;
+        });
+        return saving;
+    }
+}
+
+/** Returns what the fields say, by the names of the contract. Preferences are replaced as a whole.
+ * @param {HTMLFormElement} form
+ */
+function valuesOf(form) {
+    const { name, status_text, presence, push } = /** @type {Record<string, string>} */ (
+        Object.fromEntries(new FormData(form))
+    );
+    return {
+        name: name.trim(),
+        status_text: status_text.trim() || null,
+        preferences: { push, share_presence: presence === 'on' },
+    };
+}
+
+/** @param {string} username */
+function usernameLine(username) {
+    const handle = `@${username}`;
+    const copy = async () => {
+        await navigator.clipboard.writeText(handle);
+        done.textContent = t('notice.copied');
+    };
+    const done = element('span', { class: 'hint', role: 'status' });
+    return div(
+        'own-username',
+        element('bdi', {}, handle),
+        button(t('notice.copyUsername'), copy, 'quiet small'),
+        done,
+    );
 }
 
 function themeField() {
@@ -69,40 +128,18 @@ function themeField() {
     return div('field', element('span', { 'aria-hidden': 'true' }, t('settings.theme')), group);
 }
 
-/** Builds the list of the devices that are signed in.
+/** Signs out, and asks before if something is lost by that.
  * @param {ChatShape} chat
  */
-function deviceList(chat) {
-    const devices = list(t('settings.devices'));
-    const others = button(t('settings.removeOthers'), () => requests.signOutOtherDevices(chat).then(load));
-    attempt(load);
-    return div('devices', devices, others);
-
-    async function load() {
-        const all = await requests.devices(chat);
-        all.sort((one, other) => Number(isCurrent(other)) - Number(isCurrent(one)));
-        fill(devices, ...all.map(deviceItem));
-        others.hidden = all.length < 2;
-    }
-
-    /** @param {Device} device */
-    function isCurrent({ id, current }) {
-        return current ?? id === chat.session.value?.id;
-    }
-
-    /** @param {Device} device */
-    function deviceItem(device) {
-        const name = device.device_name ?? t('settings.unnamedDevice');
-        if (isCurrent(device)) return item(icon('device'), name, [t('settings.thisDevice')]);
-        const label = { 'aria-label': t('settings.removeDevice', { device: name }) };
-        const remove = button(
-            t('settings.remove'),
-            () => requests.signOutDevice(chat, device.id).then(load),
-            'quiet warn',
-            label,
-        );
-        return item(icon('device'), name, [t('settings.lastUsed', { time: shortTime(device.last_used_at) })], remove);
-    }
+async function askAndSignOut(chat) {
+    const { messages, drafts } = await chat.unsent();
+    const lost = formatList([
+        ...messages > 0 ? [t('notice.unsentMessages', { count: messages })] : [],
+        ...drafts > 0 ? [t('notice.unsentDrafts', { count: drafts })] : [],
+    ]);
+    const action = t('settings.signOut');
+    const question = { title: t('notice.signOutTitle'), text: t('notice.signOutText', { lost }), action };
+    if (!lost || await confirm(question)) await chat.signOut();
 }
 
 /**

@@ -1,10 +1,11 @@
 // The page's frame: signed out, one form; signed in, the inbox beside a conversation. On small screens one of the two.
 
+import { attention } from '../../core/state/attention.js';
 import { Component, div, element, fill, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { Inbox } from '../inbox/inbox.js';
-import { attempt, loaded } from '../parts/action.js';
-import { hideConnectionProblem, showProblem } from '../parts/alert.js';
+import { attempt, button, loaded } from '../parts/action.js';
+import { forgetProblems, hideConnectionProblem, showProblem } from '../parts/alert.js';
 import { threadSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
 import { closeThread, currentRoute, followRoute } from './router.js';
@@ -24,7 +25,9 @@ export class App extends Component {
     /** @type {Conversation | null} */
     #conversation = null;
     #endThread = () => {};
-    #unreadTotal = 0;
+    #hint = p('');
+    /** How many messages wait for the user. */
+    #count = 0;
     #threadTitle = '';
     /** @type {string | null | undefined} */
     #userID;
@@ -39,10 +42,13 @@ export class App extends Component {
         this.chat.onfailure = showProblem;
         this.follow(this.chat.connection, (connection) => this.#showConnection(connection));
         this.follow(this.chat.session, (session) => this.#showSession(session));
-        this.follow(this.chat.inbox, ({ unreadTotal }) => {
-            this.#unreadTotal = unreadTotal;
+        this.follow(this.chat.inbox, ({ threads }) => {
+            this.#count = attention(threads);
+            this.#hint.textContent = t(threads.length > 0 ? 'notice.chooseConversation' : 'notice.firstSteps');
             this.#showTitle();
         });
+        this.follow(this.chat.service, () => this.#showTitle());
+        this.chat.onunseen = async (messages) => (await import('./notifications.js')).notify(this.chat, messages);
         followRoute((route) => this.#showRoute(route));
         addEventListener('keydown', (event) => this.#handleKey(event));
         addEventListener('click', ({ target }) => target instanceof Element && this.#openCard(target));
@@ -61,6 +67,7 @@ export class App extends Component {
         if (userID === this.#userID) return;
         const hasSignedOut = !!this.#userID && userID === null;
         this.#userID = userID;
+        forgetProblems();
         this.#closeConversation();
         for (const dialog of document.querySelectorAll('dialog')) dialog.close();
         if (hasSignedOut) {
@@ -69,7 +76,7 @@ export class App extends Component {
         }
         if (userID === null) {
             this.#inbox = null;
-            this.#unreadTotal = 0;
+            this.#count = 0;
             fill(this, this.#connection);
             attempt(() => this.#showSignedOut());
             this.#showTitle();
@@ -100,7 +107,7 @@ export class App extends Component {
         this.#closeConversation();
         if (threadID) this.#openConversation(threadID, messageID);
         else {
-            fill(this.#main, div('nothing-open', icon('people'), p('', t('shell.nothingOpen'))));
+            fill(this.#main, this.#nothing());
             this.#showTitle();
         }
         // On small screens each pane replaces the other, and the focus must not stay in the hidden one.
@@ -118,9 +125,13 @@ export class App extends Component {
         const made = /** @type {Conversation} */ (document.createElement('parley-conversation'));
         this.#conversation = Object.assign(made, { chat: this.chat, threadID, messageID });
         fill(this.#main, made);
+        let isKnown = false;
         this.#endThread = this.chat.thread(threadID).subscribe((thread) => {
-            // An address that the user may not open, or a thread that they have just left.
-            if (thread === null && currentRoute().threadID === threadID) queueMicrotask(closeThread);
+            // A thread that the user has just left, or an address that they may not open.
+            if (thread === null && isKnown && currentRoute().threadID === threadID) queueMicrotask(closeThread);
+            if (thread === null && !isKnown) fill(this.#main, noThread());
+            else if (!made.isConnected) fill(this.#main, made);
+            isKnown = thread !== null;
             this.#threadTitle = thread ? threadSubject(thread).name : '';
             this.#showTitle();
         });
@@ -134,10 +145,27 @@ export class App extends Component {
         this.#threadTitle = '';
     }
 
+    /** What is beside the inbox while no conversation is open. */
+    #nothing() {
+        return div(
+            'nothing-open',
+            icon('people'),
+            this.#hint,
+        );
+    }
+
     #showTitle() {
-        const count = this.#unreadTotal > 0 ? `(${this.#unreadTotal}) ` : '';
-        // The thread's title is last, so that it cannot pretend to be a count.
-        document.title = `${count}Parley${this.#threadTitle && ` · ${this.#threadTitle}`}`;
+        const { name } = this.chat.service.value ?? { name: 'Parley' };
+        const title = this.#threadTitle;
+        // A thread's title cannot pretend to be a count.
+        const parts = title.startsWith('(') && this.#count === 0 ? [name, title] : [title, name];
+        const count = this.#count > 0 ? `(${this.#count}) ` : '';
+        document.title = count + parts.filter((part) => part !== '').join(' – ');
+        const icon = new URL(this.#count > 0 ? '../../icon-unread.svg' : '../../icon.svg', import.meta.url).href;
+        const link = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel="icon"]'));
+        if (link.href !== icon) link.href = icon;
+        document.querySelector('meta[name="application-name"]')?.setAttribute('content', name);
+        document.querySelector('meta[name="apple-mobile-web-app-title"]')?.setAttribute('content', name);
     }
 
     /** Opens the card of the person whom an element names. @param {Element} target */
@@ -156,6 +184,17 @@ export class App extends Component {
         if (!this.#inbox.checkVisibility()) closeThread();
         this.#inbox.focusSearch();
     }
+}
+
+/** What is shown for an address that the user may not open. */
+function noThread() {
+    return div(
+        'nothing-open',
+        icon('lock'),
+        element('h1', {}, t('notice.noThread')),
+        p('', t('notice.noThreadText')),
+        button(t('shell.back'), closeThread),
+    );
 }
 
 customElements.define('parley-app', App);

@@ -1,0 +1,28 @@
+// What the service offers: the answer of GET /v1/service, and its last one while there is none.
+
+import { BackOff, sleep } from './http/back-off.js';
+import { problemOf } from './http/problem.js';
+
+/** Publishes the stored answer, then a new one, and stores it. Retries until the service answers.
+ * @param {import('./http/http.js').HTTP} http
+ * @param {import('./store/schema.js').Store} store
+ * @param {import('./live.js').LiveValue<import('./types.js').Service>} service
+ * @param {AbortSignal} signal */
+export async function loadService(http, store, service, signal) {
+    const known = await store.read(['meta'], async (tx) => (await tx.get('meta', 'service'))?.value);
+    if (known && !service.value) service.set(known);
+    const backOff = new BackOff({ isSeen: () => globalThis.document?.visibilityState !== 'hidden' });
+    while (!signal.aborted) {
+        try {
+            const options = { isAnonymous: true, tries: 1, signal };
+            const value = await http.call('GET', '/v1/service', options);
+            service.set(value);
+            await store.write(['meta'], (tx) => tx.put('meta', { key: 'service', value }));
+            return;
+        } catch (error) {
+            const problem = problemOf(error);
+            if (!problem.isTemporary) return;
+            await sleep(backOff.next(problem), signal);
+        }
+    }
+}
