@@ -22,7 +22,8 @@ package struct Backoff: Sendable {
 
     package mutating func reset() { failureCount = 0 }
 
-    /// `first`, doubled that many times, at most `cap`: for callers that keep the number of failures elsewhere.
+    /// Returns `first`, doubled `doublings` times, at most `cap`: for callers that keep the number of failures
+    /// elsewhere.
     package static func delay(first: Duration, cap: Duration, doublings: Int) -> Duration {
         min(cap, first * (1 << min(max(0, doublings), 20)))
     }

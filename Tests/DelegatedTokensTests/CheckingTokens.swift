@@ -29,16 +29,16 @@ struct CheckingTokens {
     @Test(
         "accepts a token of each algorithm, whether its key names the algorithm or not",
         arguments: HostApp.Algorithm.allCases)
-    func takes(_ algorithm: HostApp.Algorithm) throws {
+    func accepts(_ algorithm: HostApp.Algorithm) throws {
         let app = try HostApp(algorithm)
         let token = try app.token(Self.claims)
         for key in [app.key(), app.key([("alg", algorithm.rawValue), ("use", "sig"), ("kid", "k1")])] {
-            let taken = try DelegatedToken(token, keys: keys(key), expecting: .init(), now: Self.now)
-            #expect(taken.subject.text == "u1" && taken.name == nil && taken.picture == nil)
+            let accepted = try DelegatedToken(token, keys: keys(key), expecting: .init(), now: Self.now)
+            #expect(accepted.subject.text == "u1" && accepted.name == nil && accepted.picture == nil)
         }
     }
 
-    @Test("refuses a token of which any part was changed", arguments: HostApp.Algorithm.allCases)
+    @Test("refuses a token if any part of it was changed", arguments: HostApp.Algorithm.allCases)
     func refusesChanges(_ algorithm: HostApp.Algorithm) throws {
         let app = try HostApp(algorithm)
         let keys = try keys(app.key())
@@ -53,7 +53,7 @@ struct CheckingTokens {
         #expect(refusal(try HostApp(.edDSA).token(Self.claims), keys) == .signature)
     }
 
-    @Test("refuses a token without a signature, and one signed by another algorithm than its key's")
+    @Test("refuses a token without a signature, and one signed with another algorithm than that of its key")
     func refusesOtherAlgorithms() throws {
         let rsa = try HostApp(.rs256)
         let keys = try keys(rsa.key([("kid", "k1")]), HostApp(.es256).key())
@@ -65,7 +65,7 @@ struct CheckingTokens {
         }
         #expect(refusal(unsigned("{}"), keys) == .algorithm)
         #expect(refusal(unsigned(#"{"alg":"RS256"}"#), keys) == .signature)
-        // Signed with the right key, but by another algorithm.
+        // The key is right, and the algorithm is another one.
         for name in ["HS256", "ES256", "EdDSA"] {
             let token = try rsa.token(Self.claims, header: #"{"alg":"\#(name)","kid":"k1"}"#)
             #expect(refusal(token, keys) == .signature)

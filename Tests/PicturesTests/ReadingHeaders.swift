@@ -30,14 +30,14 @@ struct ReadingHeaders {
     }
 
     @Test(
-        "finds which pictures may be transparent",
+        "detects pictures that may be transparent",
         arguments: ["alpha.png", "gray_alpha.png", "palette.png", "still.gif", "alpha.webp", "alpha_lossless.webp"])
     func transparent(name: String) throws { #expect(try header(name).hasAlpha) }
 
-    @Test("finds which pictures are opaque", arguments: ["rgb16.png", "one_bit.png", "simple.webp", "cmyk.jpg"])
+    @Test("detects opaque pictures", arguments: ["rgb16.png", "one_bit.png", "simple.webp", "cmyk.jpg"])
     func opaque(name: String) throws { #expect(try !header(name).hasAlpha) }
 
-    @Test("finds no more than 50 megapixels and 16,384 pixels a side drawable")
+    @Test("accepts at most 50 megapixels, and 16,384 pixels a side, for drawing")
     func drawable() {
         func isDrawable(_ width: Int, _ height: Int) -> Bool {
             PictureHeader(

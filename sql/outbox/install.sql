@@ -1,8 +1,8 @@
--- What the outbox in a database of another program has besides the migration 0002_outbox.sql and outbox_shape.sql: `parley
--- outbox install` applies the three in one transaction. Parley's nodes read it (PARLEY_OUTBOX_URLS). Everything may be
--- applied again.
+-- The third part of an outbox in a database of another program, after the migration 0002_outbox.sql and
+-- outbox_shape.sql: `parley outbox install` applies the three in one transaction. Parley's nodes read the outbox
+-- (PARLEY_OUTBOX_URLS). All statements may run again.
 
--- The node that reads the outbox. Until `until` no other node may: so the rows of a thread keep their order.
+-- The node that reads the outbox. No other node may read it before `until`, so the rows of a thread keep their order.
 create table if not exists parley.outbox_lease (
     node text not null default '',
     until timestamptz not null default '-infinity',
@@ -10,8 +10,8 @@ create table if not exists parley.outbox_lease (
 );
 insert into parley.outbox_lease default values on conflict do nothing;
 
--- What outbox_shape.sql asks of Parley's tables (sql/functions/outbox/outbox_write.sql). This database cannot know, and
--- Parley checks later.
+-- The functions by which outbox_shape.sql reads Parley's tables (sql/functions/outbox/outbox_write.sql). This database
+-- has no such tables, so these functions check nothing: Parley checks when it reads the row.
 create or replace function parley.outbox_thread(p_thread uuid) returns uuid
 language sql stable as 'select p_thread';
 create or replace function parley.outbox_was_sent(

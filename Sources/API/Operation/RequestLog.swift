@@ -3,9 +3,10 @@ import Logging
 import Synchronization
 import Transport
 
-/// Logs one line a request, with its number and operation. Never with its path, because a path contains ids.
+/// Logs one line for a request, with its number and operation, and without its path, because a path contains ids.
 package final class RequestLog: Sendable {
-    /// Lines a second, so that an outage does not fill the disk. The next line counts the lines left out.
+    /// The maximum of lines a second, so that an outage does not fill the disk. The next line counts the lines left
+    /// out.
     static let lineCountMax = 20
 
     private let logger: Logger
@@ -13,7 +14,7 @@ package final class RequestLog: Sendable {
     private let logsAll: Bool
     private let budget = Mutex(LineBudget())
 
-    /// - Parameter slow: requests that take at least this long are logged. Nil logs none for its duration.
+    /// - Parameter slow: requests that take at least this long are logged. Nil logs no request as slow.
     package init(logger: Logger, slow: Duration?) {
         self.logger = logger
         self.slow = slow

@@ -113,8 +113,8 @@ package final class SyncEndpoint: Sendable {
             waiter.reply.send(SyncAnswers.response(to: answer, preferredWaitS: waiter.preferredWaitS))
         case .parked(let poll):
             waiter.reply.onClientGone { hub.cancel(identity.user, poll: poll) }
-            // The session may have ended between the check of the token and the parking. The event that ends its polls
-            // has passed then.
+            // The session may have ended after the check of the token and before the poll was parked. The event that
+            // ends polls came too early for this one.
             if services.authenticator.sessions.isRevoked(identity.session), hub.cancel(identity.user, poll: poll) {
                 waiter.reply.send(SyncAnswers.refusal(.badToken))
             }

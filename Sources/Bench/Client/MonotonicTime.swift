@@ -19,7 +19,7 @@ package struct MonotonicTime: Comparable, Sendable {
     /// Nanoseconds from `right` to `left`.
     package static func - (left: MonotonicTime, right: MonotonicTime) -> Int64 { left.nanoseconds - right.nanoseconds }
 
-    package static func + (moment: MonotonicTime, seconds: Double) -> MonotonicTime {
-        MonotonicTime(nanoseconds: moment.nanoseconds + Int64(seconds * 1e9))
+    package static func + (start: MonotonicTime, seconds: Double) -> MonotonicTime {
+        MonotonicTime(nanoseconds: start.nanoseconds + Int64(seconds * 1e9))
     }
 }

@@ -10,7 +10,7 @@ package struct PageRequest: Sendable {
     package static let limitMax = 200
 
     package var limit: Int
-    /// The end of the page before; nil for the first page.
+    /// The end of the previous page; nil for the first page.
     package var after: PageKey?
 
     package init(limit: Int = Self.limitDefault, after: PageKey? = nil) {
@@ -21,7 +21,7 @@ package struct PageRequest: Sendable {
 
 /// A part of a list.
 package struct Page: Sendable {
-    /// For all items together, unless there is only one.
+    /// The largest size of all items together. A single item may be larger.
     package static let byteCountMax = 1 << 20
 
     package var items: [JSONText]
@@ -57,7 +57,7 @@ package struct NewMessage: Sendable {
     package var thread: ThreadID
     package var sender: UserID
     package var type: String
-    /// As `MessagePayload.text`.
+    /// The payload as `MessagePayload.text` writes it.
     package var payload: JSONText
     package var attachments: [AttachmentID]
     package var replyTo: MessageID?

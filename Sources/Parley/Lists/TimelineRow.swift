@@ -4,16 +4,16 @@ import Foundation
 /// A row of a timeline, oldest first.
 @nonexhaustive
 public enum TimelineRow: Sendable, Equatable, Identifiable {
-    /// A message of the thread. Own messages in threads of up to 100 members say how far they have come.
+    /// A message of the thread. The user's own messages have a `Delivery`, in threads of up to 100 members.
     case message(Message, Delivery?)
     /// A message that waits to be sent. It becomes `message` under the same id.
     case outgoing(OutgoingMessage)
-    /// Stands before the first message that was unread when the timeline was opened.
+    /// The line before the first message that was unread when the timeline was opened.
     case divider
     /// Messages that this device does not have. The timeline fetches them.
     case hole(ClosedRange<Seq>)
 
-    /// What a row is, for lists that animate.
+    /// The identity of a row, for lists that animate.
     @nonexhaustive
     public enum ID: Hashable, Sendable {
         /// A message, sent or not.
@@ -24,7 +24,7 @@ public enum TimelineRow: Sendable, Equatable, Identifiable {
         case hole(Seq)
     }
 
-    /// The same while a message is on its way and when it is sent.
+    /// The identity of the row. A message keeps it when it has been sent.
     public var id: ID {
         switch self {
         case .message(let message, _): .message(message.id)
@@ -38,13 +38,13 @@ public enum TimelineRow: Sendable, Equatable, Identifiable {
     public var message: Message? { if case .message(let message, _) = self { message } else { nil } }
 }
 
-/// How far an own message has come.
+/// How many members have received and read a message of the user's own.
 public struct Delivery: Sendable, Hashable {
-    /// The other members, those who have the message on a device, and those who have read it.
+    /// The number of the other members.
     public var others: Int
-    /// The members who have the message on a device.
+    /// The number of other members who have the message on a device.
     public var delivered: Int
-    /// The members who have read the message.
+    /// The number of other members who have read the message.
     public var read: Int
 
     /// Makes a value, for example for a preview.

@@ -11,7 +11,7 @@ package struct JSONRules: Sendable {
         case kept
     }
 
-    /// Recursion ends there.
+    /// The deepest nesting that is accepted. It bounds the recursion.
     package var depthMax = 32
     package var valueCountMax = Int.max
     /// No number of a request needs more. PostgreSQL and most clients accept more, but a number of a thousand digits is
@@ -28,7 +28,7 @@ package struct JSONRules: Sendable {
         self.characters = characters
     }
 
-    /// What requests may be.
+    /// The rules for requests.
     package static let strict = JSONRules()
 }
 
@@ -294,13 +294,13 @@ package struct JSONReader {
             let scalar = Unicode.Scalar(0x1_0000 + (unit & 0x3ff) << 10 + trail & 0x3ff)
         else {
             let half = try unusual(.loneSurrogate)
-            at = end  // The escape after the half stands for itself.
+            at = end  // The escape after the half is read by itself.
             return half
         }
         return scalar
     }
 
-    /// What stands for an unusual character by the rules.
+    /// Returns the character that the rules put in place of an unusual one, or throws.
     private mutating func unusual(
         _ reason: JSONError.Reason, kept scalar: Unicode.Scalar = "\u{fffd}"
     ) throws(JSONError) -> Unicode.Scalar {

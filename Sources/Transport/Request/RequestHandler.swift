@@ -34,8 +34,8 @@ package enum BodyDecision: Sendable {
     /// Passes the request to the handler at once, with ``InboundRequest/bodyStream``. A declared length above
     /// `byteCountMax` is refused with the problem for `.bodyTooLarge`; chunks above it end the stream with
     /// ``RequestBodyError/tooLarge``. Neither ``TransportSettings/bodyByteCountMax`` nor
-    /// ``TransportSettings/bodyTimeout`` applies. Before the handler asks for bytes, no more than one read's are in
-    /// memory, and a client that waits for `100 Continue` does not get it.
+    /// ``TransportSettings/bodyTimeout`` applies. Before the handler asks for bytes, memory holds the bytes of at most
+    /// one read, and a client that waits for `100 Continue` does not get it.
     case stream(byteCountMax: Int)
     /// Answers without reading the body. The rest of a small body is dropped and the connection stays open. Otherwise
     /// the connection closes.
@@ -48,8 +48,8 @@ package struct EndedRequest: Sendable {
     /// The operation, as in the answer.
     package let operation: UInt8
     package let status: Int
-    /// From the complete request to the complete answer, or to the head of a streamed one: the rest depends on the
-    /// client. Nil for a request that had to wait, or whose body never arrived.
+    /// The time from the complete request to the complete answer, or to the head of a streamed one: the rest depends on
+    /// the client. Nil for a request that had to wait, or whose body never arrived.
     package let took: Duration?
 }
 

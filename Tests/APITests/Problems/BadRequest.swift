@@ -115,5 +115,5 @@ struct ProblemStage: Sendable {
     var message: String { "\(messages)/\(groupMessage)" }
 }
 
-/// The id of nothing.
+/// Returns an id that nothing has.
 func unknownID() -> String { MessageID.make().description }

@@ -16,7 +16,7 @@ extension SystemTests {
             return problem
         }
 
-        @Test("a new account is live at once, and a wrong password is refused without a trace")
+        @Test("a new account is live at once, and a wrong password is refused and changes nothing")
         func registers() async throws {
             let server = try await TestNodes.shared().a.address
             let device = try TestDevice(server)
@@ -90,7 +90,7 @@ extension SystemTests {
             #expect(try await pair.thread.draft == "Draft")
         }
 
-        @Test("another person on the device sees nothing of the one before, also after an ended session")
+        @Test("another person on the device sees nothing of the previous one, also after an ended session")
         func anotherPerson() async throws {
             let pair = try await AnnAndBen.meet()
             let device = pair.device

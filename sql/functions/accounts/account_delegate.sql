@@ -1,7 +1,7 @@
--- Signs in the user of a token of the host app. Creates the account at the first use; afterwards updates its profile to
--- the token's. `p_user` is the new account's id if there is none yet. `p_name` and `p_image` are null where the token
--- says nothing; `p_words` are the directory's words of the name. Two simultaneous first uses, on any nodes, get the
--- same account: the second waits for the first at the unique key.
+-- Signs in the user of a token of the host app. Creates the account at the first use; afterwards updates its profile
+-- from the token. `p_user` is the id of a new account. `p_name` and `p_image` are null if the token does not have them;
+-- `p_words` are the directory's words of the name. Two simultaneous first uses, on any nodes, get the same account: the
+-- second waits for the first at the unique key.
 -- Locks: the unique key of the external id, the user's row, its sessions if the profile changes, then as
 -- session_create
 create or replace function account_delegate(
@@ -34,7 +34,7 @@ begin
     if v_changes <> '{}' then
         -- Before the log's lock, which comes last: the new session may end one of them.
         perform from sessions s where s.user_id = v_user.id order by s.id for update;
-        -- An account that got a username is also found by that.
+        -- An account that was given a username is also found by it.
         perform account_update(v_user.id, v_changes::json,
             case when v_user.username_key is null then p_words else p_words || v_user.username_key end);
     end if;

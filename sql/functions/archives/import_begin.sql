@@ -1,7 +1,7 @@
 -- Imports of archives: beginning, continuing and dropping them. import_stage.sql receives the lines, import_check.sql
 -- finds mistakes, import_plan.sql decides what is new, import_apply.sql makes it visible.
 
--- Begins an import, or finds the one of the same file (`p_digest`, SHA-256). Null: a new one, in any case.
+-- Begins an import, or finds the one of the same file (`p_digest`, SHA-256). Always begins one if `p_digest` is null.
 -- Returns: the import, and how many bytes and lines of the file are staged.
 -- Locks: the digest's unique key
 create or replace function import_begin(p_digest bytea)
@@ -51,8 +51,8 @@ begin
     delete from import_chunks x where x.import_id = p_import;
 end $$;
 
--- Drops one import that was not touched for long. One with a digest may be continued, so it is kept for longer. An
--- import at work is locked, and skipped.
+-- Drops one import that has received nothing for a long time. One with a digest may be continued, so it is kept for
+-- longer. An import that receives lines or is applied is locked, and skipped.
 -- Returns: whether there was one.
 -- Locks: the import (skips a locked one)
 create or replace function import_sweep(p_idle_s int, p_file_idle_s int, p_now timestamptz default null) returns boolean

@@ -1,10 +1,10 @@
 -- Removing the names of erased users from the log.
 
--- Removes names from the next `p_limit` events of the log, for all users together whose threads are done: one walk
--- serves up to 100 users. Each user has a position to begin at (account_erase). Users whose position the walk has not
--- reached join it; the others wait for the next walk. Nobody can write the names by now: each thread has been locked
--- since, and new members are checked.
--- Returns: 1, or 0 when there is nothing to walk for or another session walks.
+-- Removes names from the next `p_limit` events of the log. One walk serves up to 100 users whose threads are done. Each
+-- user has a position to begin at (account_erase). Users whose position the walk has not reached join it; the others
+-- wait for the next walk. No session can write the names any more: each thread has been locked since, and new members
+-- are checked.
+-- Returns: 1; 0 if no user needs a walk, or another session walks.
 -- Locks: the walk (returns if it is locked), the events' rows, at the end the log
 create or replace function erasure_walk(p_limit int) returns int
 language plpgsql volatile
@@ -42,7 +42,8 @@ begin
         v_last := v_next;
         v_is_end := false;
     end if;
-    -- Nobody but integrations reads events for one of these users alone. Only their positions must stay.
+    -- Only integrations still read events that are for one of these users alone. Of the others only the positions
+    -- count.
     update events e set body = case when e.user_id = any (v_users) and e.is_change is not true then event_json(e.type, e.thread_id, e.at, '{}')
         else erasure_event(e.type, e.body, v_users) end,
         name = case when e.actor_id = any (v_users) and e.message_id is not null then erased_name() else e.name end,
@@ -58,7 +59,7 @@ begin
 end $$;
 
 -- Returns: whether the JSON names one of the users.
--- Costs: 1 µs for each user; a regular expression of all users takes twice that
+-- Costs: 1 µs for each user; a regular expression of all users costs twice as much
 create or replace function erasure_concerns(p_body text, p_users text[]) returns boolean
 language plpgsql immutable as $$
 declare
@@ -72,7 +73,7 @@ begin
     return false;
 end $$;
 
--- Returns: an event's JSON without the names of those of the users that it names.
+-- Returns: an event's JSON without the names of these users.
 create or replace function erasure_event(p_type text, p_body text, p_users uuid[]) returns text
 language plpgsql immutable as $$
 declare
@@ -87,8 +88,8 @@ begin
     return v_body;
 end $$;
 
--- Returns: an event's JSON without the user's name. Of a direct thread, also without its title and image, which are
--- the user's.
+-- Returns: an event's JSON without the user's name. The title and image of a direct thread are the user's, so they are
+-- removed as well.
 create or replace function erasure_event_user(p_type text, p_body text, p_user uuid) returns text
 language plpgsql immutable as $$
 declare
@@ -102,8 +103,8 @@ begin
 end $$;
 
 -- Returns: JSON text in which each object that begins with the user's id has the erased name, and nulls for its other
--- members. Works on text because that keeps all else as it is, including a payload's numbers. `{"id"` never occurs
--- inside a string, where quotes are escaped; so the object is read from its beginning, and only its simple members.
+-- members. Works on text, so that nothing else changes, such as the numbers of a payload. `{"id"` never occurs inside a
+-- string, where quotes are escaped; so the object is read from its beginning, and only its simple members.
 create or replace function erasure_text(p_text text, p_user uuid) returns text
 language plpgsql immutable as $$
 declare

@@ -41,7 +41,7 @@ $$;
 
 -- Begins a hold of a user's messages or of a thread. All content that is removed after this call is kept.
 -- Returns: the hold as JSON text.
--- Fails: PY404 user_not_found, thread_not_found. An erased account may be held: its messages may be there still.
+-- Fails: PY404 user_not_found, thread_not_found. An erased account may be held: its messages may still exist.
 -- Locks: the holds, so that removals under way end first
 create or replace function hold_create(
     p_actor text, p_request text, p_hold uuid, p_name text, p_reason text, p_user uuid, p_thread uuid) returns text

@@ -1,4 +1,4 @@
--- The log's partitions: making the next ones, and dropping the old ones.
+-- The log's partitions: creating the next ones, and dropping the old ones.
 
 -- Returns: the partitions with their bounds, `end_pos` excluded, including those being detached (`is_leaving`).
 create or replace function log_partitions() returns table (name text, first_pos bigint, end_pos bigint, is_leaving boolean)
@@ -11,8 +11,8 @@ language sql stable as $$
     where i.inhparent = 'events'::regclass
 $$;
 
--- Returns: the first kept position at or after an instant, head + 1 when all are older. An event's time may differ
--- from the order of the log by some seconds, and so may this.
+-- Returns: the first kept position at or after an instant, head + 1 when all are older. An event's time may differ from
+-- the order of the log by some seconds, so the position may be wrong by as much.
 -- Costs: some twenty index probes
 create or replace function log_pos_at(p_at timestamptz) returns bigint
 language plpgsql stable as $$
@@ -32,13 +32,13 @@ begin
     return v_high;
 end $$;
 
--- Makes partitions until there is room ahead for one partition's worth of events. `p_now` is for tests. A partition
--- holds as many events as came in the last eighth of the retention time, but at least `p_rows_min`. So at a steady
--- rate nine partitions have events and one or two are ahead, and the log is kept at most an eighth longer than
--- configured. Most statements cost more with each partition. A quiet log stays small: 100,000 events are some 60 MB. A
--- surge fills two small partitions before the next are larger. Each is made as a separate table and then attached,
--- which does not block writers (CREATE … PARTITION OF would).
--- Returns: how many were made, and the position at which to call again.
+-- Creates partitions until there is room for the events of one more partition. `p_now` is for tests. A partition holds
+-- as many events as came in the last eighth of the retention time, but at least `p_rows_min`. So at a steady rate nine
+-- partitions have events and one or two are ahead, and the log is kept at most an eighth longer than configured. Most
+-- statements cost more with each partition. A quiet log stays small: 100,000 events are some 60 MB. A surge fills two
+-- small partitions before the next are larger. Each is created as a separate table and then attached, which does not
+-- block writers (CREATE … PARTITION OF would).
+-- Returns: how many were created, and the position at which to call again.
 -- Locks: log maintenance, `events` (share update exclusive)
 create or replace function log_extend(p_days int, p_rows_min bigint default 100000, p_now timestamptz default null)
 returns table (made int, next_pos bigint)
@@ -75,8 +75,8 @@ begin
     return next;
 end $$;
 
--- Makes the caller's session the one that trims the log, unless another session is at it. A session that has ended, in
--- any way, leaves the place free.
+-- Makes the caller's session the one that trims the log, unless another session does. A session that has ended, in any
+-- way, no longer counts.
 -- Returns: whether the caller trims.
 -- Locks: log_trimmer
 create or replace function log_trim_begin() returns boolean
@@ -102,10 +102,10 @@ end $$;
 
 -- Returns: the next step of trimming: a statement to run by itself outside of any transaction, and whether the
 -- partition is gone after it. No row when nothing is left. Call it again after each step. A partition is trimmed when
--- its newest event is older than `p_days` and there are events after it (the log's last event is how its head is
--- known). The steps: detach the partition concurrently, which waits for transactions that use the log, and blocks
--- none; then drop it. Each step is recorded before it is done, so another session can continue an interrupted one. The
--- caller has called log_trim_begin, so one session trims at a time. `p_now` is for tests.
+-- its newest event is older than `p_days` and there are events after it (the log's head is the position of its last
+-- event). The steps: detach the partition concurrently, which waits for transactions that use the log, and blocks none;
+-- then drop it. Each step is recorded before it is done, so another session can continue an interrupted one. The caller
+-- has called log_trim_begin, so one session trims at a time. `p_now` is for tests.
 -- Costs: a scan of the partition when it begins with one
 create or replace function log_trim_step(p_days int, p_now timestamptz default null)
 returns table (statement text, is_last boolean)

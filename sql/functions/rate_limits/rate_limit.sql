@@ -1,9 +1,9 @@
 -- Limits that all nodes share. Each is a bucket of tokens, stored as the time at which it will be full again. A bucket
 -- that was never used, or is full by now, needs no row.
 
--- Takes a token from each bucket, in this order, up to the first empty one. A token comes back every `p_steps_ms`; an
--- empty bucket fills in `p_windows_ms`. Pass addresses before accounts: a caller whose address has no token left
--- cannot use up the account's.
+-- Takes a token from each bucket, in this order, up to the first empty one. A bucket regains a token every
+-- `p_steps_ms`; an empty bucket fills in `p_windows_ms`. Pass addresses before accounts: a caller whose address has no
+-- token left cannot use up the account's.
 -- Returns: no row if all were taken. Otherwise the number of the empty bucket, from 1, and the wait in milliseconds.
 -- Locks: the buckets' rows in this order
 create or replace function rate_limit_take(p_keys bytea[], p_steps_ms int[], p_windows_ms int[])
@@ -29,7 +29,7 @@ begin
     end loop;
 end $$;
 
--- Puts a token back into each bucket: the attempt was no guess.
+-- Puts a token back into each bucket, after an attempt that turned out not to be a guess.
 -- Locks: the buckets' rows in this order
 create or replace function rate_limit_give_back(p_keys bytea[], p_steps_ms int[]) returns void
 language plpgsql volatile as $$
@@ -54,8 +54,8 @@ begin
     return v_count;
 end $$;
 
--- Takes `p_count` tokens of bucket `p_number` (from 1) in the transaction that uses them: if the transaction fails,
--- they are back. No bucket (null or empty arrays) means no limit. Asking for more tokens than the bucket holds always
+-- Takes `p_count` tokens of bucket `p_number` (from 1) in the transaction that uses them: if the transaction fails, it
+-- takes none. No bucket (null or empty arrays) means no limit. Asking for more tokens than the bucket holds always
 -- fails.
 -- Fails: PY429 rate_limited; the hint is the bucket's number, the detail the wait in milliseconds.
 -- Locks: the bucket's row (before the log)

@@ -1,7 +1,7 @@
 // A reader of the changes feed: asks again as soon as it has an answer, as an integration does.
 import Synchronization
 
-/// What a reader got.
+/// The counts of a reader's answers.
 struct ChangesReading: Sendable {
     var messageCount = 0
     var eventCount = 0

@@ -1,5 +1,5 @@
-// The client's state as a function of everything that is loaded again. Needed at the first start and after the cursor has
-// expired, so it is no part of the first load.
+// The client's state as a function of everything that is loaded again. The page needs this module at the first start
+// and after the cursor has expired, so the first load leaves it out.
 
 /** @import { Reader, Changes, Thread, Account } from './records.js' */
 
@@ -7,7 +7,7 @@ import { putRenamedEverywhere } from './events.js';
 import { putInboxThread } from './fold.js';
 import { WorkingSet } from './working-set.js';
 
-/** Replaces all threads by those of an inbox, all pages of it. Store the cursor of its first page together with the
+/** Replaces all threads by those of all pages of an inbox. Store the cursor of its first page together with the
  * changes. Messages of `staleIDs` are deleted: the answer 410 names these threads.
  * @param {Thread[]} threads
  * @param {string[]} staleIDs
@@ -25,8 +25,8 @@ export async function foldReload(threads, staleIDs, reader) {
     return records.changes;
 }
 
-/** Stores the own profile and the blocked people. A new profile is shown in all threads: the event that brings it may be one
- * that the log no longer has.
+/** Stores the user's own profile and the blocked people. A new profile is shown in all threads: the event that brings it
+ * may be one that the log no longer has.
  * @param {Account} account
  * @param {Reader} reader
  * @returns {Promise<Changes>}
