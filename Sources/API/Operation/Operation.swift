@@ -45,7 +45,10 @@ struct OperationCalls: Sendable {
     private func getReadiness(_ call: Call) throws -> Answer {
         guard settings.isReady() else {
             throw Problem(
-                .unavailable, "This node is starting, stopping or behind the log. Use another node.", retryAfterS: 1)
+                .unavailable,
+                "This node is starting or stopping, or cannot read the log from PostgreSQL. See its own log. "
+                    + "Use another node.",
+                retryAfterS: 1)
         }
         return .json(.status("ready"))
     }

@@ -43,6 +43,12 @@ extension Problem {
     static let internalError = Problem(.internalError, "")
     static let bodyTooLarge = Problem(.bodyTooLarge, "The body is too large for this call. Send a smaller body.")
 
+    static func bodyTooLarge(byteCountMax: Int) -> Problem {
+        Problem(
+            .bodyTooLarge,
+            "The body is larger than the \(byteCountMax) bytes that this call accepts. Send a smaller body.")
+    }
+
     /// The problem for a request that the transport refused.
     init(_ failure: TransportFailure) {
         switch failure {

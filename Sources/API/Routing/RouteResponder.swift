@@ -80,9 +80,9 @@ struct RouteResponder: Sendable {
     private func check(_ call: Call, _ route: Route) throws {
         if route.query == .none { try call.query.end() }
         // An upload checks its length itself, because its refusal has headers of its own.
-        guard route.body.isStreamed || call.request.body.readableBytes <= route.body.byteCountMax(services.limits)
-        else {
-            throw Problem.bodyTooLarge
+        let byteCountMax = route.body.byteCountMax(services.limits)
+        guard route.body.isStreamed || call.request.body.readableBytes <= byteCountMax else {
+            throw Problem.bodyTooLarge(byteCountMax: byteCountMax)
         }
     }
 
@@ -104,13 +104,14 @@ struct RouteResponder: Sendable {
 
     private func decideBody(_ head: InboundRequest, _ route: Route) -> BodyDecision {
         let byteCountMax = route.body.byteCountMax(services.limits)
-        guard route.body.isStreamed else { return .accept(byteCountMax: byteCountMax) }
-        if route.body == .upload, let declared = head.headers.first(.contentLength).flatMap({ Int($0) }),
-            declared > byteCountMax
-        {
-            return .answer(Answer.attachmentTooLarge(services.limits).outbound(route.operation))
+        if let declared = head.headers.first(.contentLength).flatMap({ Int($0) }), declared > byteCountMax {
+            let answer =
+                route.body == .upload
+                ? Answer.attachmentTooLarge(services.limits)
+                : ProblemDocument.answer(.bodyTooLarge(byteCountMax: byteCountMax))
+            return .answer(answer.outbound(route.operation))
         }
-        return .stream(byteCountMax: byteCountMax)
+        return route.body.isStreamed ? .stream(byteCountMax: byteCountMax) : .accept(byteCountMax: byteCountMax)
     }
 
     private func checkToken(_ head: InboundRequest, _ route: Route) throws(Problem) {
