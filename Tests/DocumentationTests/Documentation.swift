@@ -49,9 +49,14 @@ struct Documentation {
         let explained = parts.map { part in
             part.matches(of: /(?m)^\| `([a-z_]+)` \|/).map { String($0.1) }.filter { codes.contains($0) }
         }
-        #expect(explained.flatMap(\.self).sorted() == codes.sorted())
-        // Both tables are in the order of the API.
-        for part in explained { #expect(part == codes.filter { part.contains($0) }) }
+        #expect(
+            Set(codes).symmetricDifference(explained.flatMap(\.self)).sorted() == [],
+            "Each code in Sources/Domain/Values/Problem.swift needs a row in a table of docs/client-guide.md.")
+        for part in explained {
+            #expect(
+                part == codes.filter { part.contains($0) },
+                "The rows have the order of Sources/Domain/Values/Problem.swift, and each code has one.")
+        }
     }
 
     @Test("has a section and an example for each type of event")
