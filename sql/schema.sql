@@ -34,6 +34,15 @@ CREATE TABLE public.messages (
     reacted boolean,
     until_delivered boolean
 );
+CREATE TABLE public.admin_keys (
+    id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    token_digest bytea NOT NULL,
+    name text NOT NULL,
+    scopes text[] NOT NULL
+);
 CREATE TABLE public.attachments (
     id uuid NOT NULL,
     owner_id uuid NOT NULL,
@@ -368,7 +377,8 @@ CREATE TABLE public.audit (
     thread_id uuid,
     message_id uuid,
     request_id text,
-    subject text
+    subject text,
+    key_id uuid
 );
 CREATE TABLE public.blocks (
     user_id uuid NOT NULL,
@@ -877,6 +887,10 @@ CREATE TABLE public.webhook_states (
     lease_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50');
+ALTER TABLE ONLY public.admin_keys
+    ADD CONSTRAINT admin_keys_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.admin_keys
+    ADD CONSTRAINT admin_keys_token_digest_key UNIQUE (token_digest);
 ALTER TABLE ONLY public.announcements
     ADD CONSTRAINT announcements_pkey PRIMARY KEY (kind, subject_id);
 ALTER TABLE ONLY public.attachment_chunks

@@ -8,6 +8,7 @@ import Workers
 /// All that makes the log real-time in one node. `Service.Node` and the tests' nodes build it here and nowhere else.
 package struct LogComponents<Caller: Sendable>: Sendable {
     package let sessions: SessionCache
+    package let adminKeys: AdminKeyCache
     package let hub: Hub
     package let tail: Tail
     package let writer: Writer<Caller>
@@ -32,10 +33,12 @@ package struct LogComponents<Caller: Sendable>: Sendable {
         answer: @escaping @Sendable ([(Caller, Writer<Caller>.Appended)]) -> Void
     ) async throws {
         self.sessions = sessions
+        adminKeys = AdminKeyCache(store)
         let hub = Hub(store: store, start: try await store.now(), limits: limits, send: send)
         let channels = try await store.nodeChannels()
         let tail = Tail(
-            store: store, listener: listener(channel ?? channels.log), hub: hub, sessions: sessions, logger: logger)
+            store: store, listener: listener(channel ?? channels.log), hub: hub, sessions: sessions,
+            adminKeys: adminKeys, logger: logger)
         let writer = Writer(store, tail: tail, logger: logger, answer: answer)
         let presence = PresenceWorker(
             hub: hub, store: store, listener: listener(channels.presence), channels: channels, logger: logger)

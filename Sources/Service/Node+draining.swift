@@ -20,6 +20,7 @@ extension Node {
         await server.drain(deadline: .seconds(2))
         log.writer.close()
         await orLog("recording the last use of sessions failed; it is lost") { try await log.sessions.flush() }
+        await orLog("recording the last use of admin keys failed; it is lost") { try await log.adminKeys.flush() }
         await orLog("recording that devices stopped polling failed; they count as gone after 45 s") {
             try await log.devicePolls.leave()
         }

@@ -54,7 +54,7 @@ struct NodeCore: Sendable {
                 isOn: settings.rateLimitsEnabled, quotas: settings.rateQuotas, proxies: proxies, store: store),
             reads: .reads(accountCountMax: settings.accountReadCountMax), limits: settings.limits,
             origins: PublicOrigins(configured: settings.publicURL, proxies: proxies, usesTLS: tls != nil),
-            adminToken: settings.adminToken.map(AdminToken.init), logger: logger)
+            adminTokens: settings.adminTokens.map(AdminToken.init), logger: logger)
         policy = try settings.makePolicyGate(policyMetrics, logger: logger)
         self.hasher = hasher ?? settings.makePasswordHasher()
         (self.settings, self.database, self.pools, self.store) = (settings, database, pools, store)

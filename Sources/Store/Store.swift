@@ -63,4 +63,7 @@ extension Parameter {
     static func json(_ text: JSONText) -> Parameter { .json(text.utf8) }
     static func bytes(orNull bytes: [UInt8]?) -> Parameter { bytes.map(Parameter.bytes) ?? .null }
     static func bool(orNull value: Bool?) -> Parameter { value.map(Parameter.bool) ?? .null }
+    static func timestamp(orNull time: Timestamp?) -> Parameter {
+        time.map { .timestamp(microsSince1970: $0.microsSince1970) } ?? .null
+    }
 }

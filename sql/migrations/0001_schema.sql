@@ -201,7 +201,7 @@ create table events (
     user_id uuid,
     -- The acting user. Null for the server, and for an event that is about several users at once.
     actor_id uuid,
-    -- The session that session.revoked is about: nodes forget it.
+    -- The session that session.revoked is about, or the admin key of key.revoked: nodes forget it.
     session_id uuid,
     -- message.created: the message, until its content is withdrawn. With a message the columns hold what does not change
     -- about it, and each reader of the log makes the event from them (CreatedMessage): `actor_id` is the sender, `at` is
@@ -489,7 +489,22 @@ create table audit (
     -- As the service's log and X-Request-Id name it; null for what came from the command line.
     request_id text,
     -- What an action was done to, if that is neither a user nor a message: for a consumer its name.
-    subject text
+    subject text,
+    -- The key of the call. Null for calls with the admin token and for the command line.
+    key_id uuid
+);
+
+-- Keys of programs that call the admin API. A key never changes, so a node may cache it until it is revoked.
+create table admin_keys (
+    id uuid primary key,
+    created_at timestamptz not null,
+    -- From then on the key is refused. Null: it does not expire.
+    expires_at timestamptz,
+    last_used_at timestamptz,
+    -- SHA-256 of the token; the token itself is shown once and never stored.
+    token_digest bytea not null unique,
+    name text not null,
+    scopes text[] not null
 );
 
 -- Where a device gets its alerts.

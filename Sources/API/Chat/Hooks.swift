@@ -28,11 +28,11 @@ struct HookCalls: Sendable {
         let hooks = "/v1/admin/hooks"
         return [
             Route(.post, Self.pattern, .postToHook, query: .ignored, body: .hook, .open(postToHook)),
-            Route(.post, hooks, .adminCreateHook, body: .small, .admin(createHook)),
-            Route(.get, hooks, .adminListHooks, query: .read, .adminList("hooks", store.hooks)),
+            Route(.post, hooks, .adminCreateHook, body: .small, .admin(.webhooks, createHook)),
+            Route(.get, hooks, .adminListHooks, query: .read, .adminList(.webhooks, "hooks", store.hooks)),
             Route(
                 .delete, hooks + "/{hook_id}", .adminDeleteHook,
-                .adminDone { try await store.deleteHook($0.id("hook_id", orElse: .hookNotFound), by: $1) }),
+                .adminDone(.webhooks) { try await store.deleteHook($0.id("hook_id", orElse: .hookNotFound), by: $1) }),
         ]
     }
 

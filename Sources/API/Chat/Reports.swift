@@ -9,8 +9,9 @@ struct ReportCalls: Sendable {
         let reports = "/v1/admin/reports"
         return [
             Route(.post, "/v1/reports", .createReport, body: .small, .signedIn(createReport)),
-            Route(.get, reports, .adminListReports, query: .read, .admin(listReports)),
-            Route(.patch, reports + "/{report_id}", .adminUpdateReport, body: .small, .admin(updateReport)),
+            Route(.get, reports, .adminListReports, query: .read, .admin(.moderation, listReports)),
+            Route(
+                .patch, reports + "/{report_id}", .adminUpdateReport, body: .small, .admin(.moderation, updateReport)),
         ]
     }
 

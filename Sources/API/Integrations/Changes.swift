@@ -10,13 +10,13 @@ package struct ChangesCalls: Sendable {
     package init(_ services: CallServices, metrics: ChangesMetrics) {
         store = services.store
         let feed = ChangesFeed(store: store, hub: services.log.hub, metrics: metrics)
-        endpoint = ChangesEndpoint(store, feed, logger: services.logger)
+        endpoint = ChangesEndpoint(store, feed, adminGuard: services.adminGuard, logger: services.logger)
     }
 
     package var routes: [Route] {
         consumerRoutes + [
-            Route(.get, "/v1/admin/changes", .adminListChanges, query: .read, .directAdmin(endpoint.handle)),
-            Route(.post, "/v1/admin/changes/ack", .adminAckChanges, body: .small, .admin(acknowledge)),
+            Route(.get, "/v1/admin/changes", .adminListChanges, query: .read, .directAdmin(.changes, endpoint.handle)),
+            Route(.post, "/v1/admin/changes/ack", .adminAckChanges, body: .small, .admin(.changes, acknowledge)),
         ]
     }
 

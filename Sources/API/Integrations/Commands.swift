@@ -18,13 +18,16 @@ package struct CommandCalls: Sendable {
         let (all, one) = ("/v1/admin/commands", "/v1/admin/commands/{command_id}")
         return [
             Route(.get, "/v1/commands", .listCommands, query: .read, .signedIn(offerCommands)),
-            Route(.post, all, .adminCreateCommand, body: .small, .admin(createCommand)),
-            Route(.get, all, .adminListCommands, query: .read, .adminList("commands", store.commands(_:))),
-            Route(.get, one, .adminGetCommand, .admin { call, _ in .json(try await store.command(call.command())) }),
-            Route(.patch, one, .adminUpdateCommand, body: .small, .admin(updateCommand)),
+            Route(.post, all, .adminCreateCommand, body: .small, .admin(.webhooks, createCommand)),
+            Route(.get, all, .adminListCommands, query: .read, .adminList(.webhooks, "commands", store.commands(_:))),
             Route(
-                .delete, one, .adminDeleteCommand, .adminDone { try await store.deleteCommand($0.command(), by: $1) }),
-            Route(.post, one + "/rotate", .adminRotateCommand, body: .small, .admin(rotateCommand)),
+                .get, one, .adminGetCommand,
+                .admin(.webhooks) { call, _ in .json(try await store.command(call.command())) }),
+            Route(.patch, one, .adminUpdateCommand, body: .small, .admin(.webhooks, updateCommand)),
+            Route(
+                .delete, one, .adminDeleteCommand,
+                .adminDone(.webhooks) { try await store.deleteCommand($0.command(), by: $1) }),
+            Route(.post, one + "/rotate", .adminRotateCommand, body: .small, .admin(.webhooks, rotateCommand)),
         ]
     }
 

@@ -8,15 +8,15 @@ extension ChangesCalls {
         return [
             Route(
                 .get, consumers, .adminListConsumers, query: .read,
-                .adminList("consumers") { request in
+                .adminList(.changes, "consumers") { request in
                     let (consumers, next) = try await store.consumers(request)
                     return Page(items: consumers.map(\.json), next: next)
                 }),
-            Route(.get, consumer, .adminGetConsumer, .admin(getConsumer)),
-            Route(.put, consumer, .adminPutConsumer, body: .small, .admin(putConsumer)),
+            Route(.get, consumer, .adminGetConsumer, .admin(.changes, getConsumer)),
+            Route(.put, consumer, .adminPutConsumer, body: .small, .admin(.changes, putConsumer)),
             Route(
                 .delete, consumer, .adminDeleteConsumer,
-                .adminDone { try await store.deleteConsumer($0.consumer(), by: $1) }),
+                .adminDone(.changes) { try await store.deleteConsumer($0.consumer(), by: $1) }),
         ]
     }
 

@@ -8,13 +8,14 @@ struct HoldCalls: Sendable {
     var routes: [Route] {
         let (all, one) = ("/v1/admin/holds", "/v1/admin/holds/{hold_id}")
         return [
-            Route(.post, all, .adminCreateHold, body: .small, .admin(createHold)),
-            Route(.get, all, .adminListHolds, query: .read, .adminList("holds", store.holds)),
-            Route(.get, one, .adminGetHold, .admin { call, _ in .json(try await store.hold(call.hold())) }),
-            Route(.delete, one, .adminReleaseHold, .adminDone { try await store.releaseHold($0.hold(), by: $1) }),
-            Route(.get, one + "/contents", .adminListHoldContents, query: .read, .admin(listHoldContents)),
-            Route(.get, one + "/export", .adminExportHold, .admin(exportHold)),
-            Route(.get, "/v1/admin/export-key", .adminGetExportKey, .admin(getExportKey)),
+            Route(.post, all, .adminCreateHold, body: .small, .admin(.holds, createHold)),
+            Route(.get, all, .adminListHolds, query: .read, .adminList(.holds, "holds", store.holds)),
+            Route(.get, one, .adminGetHold, .admin(.holds) { call, _ in .json(try await store.hold(call.hold())) }),
+            Route(
+                .delete, one, .adminReleaseHold, .adminDone(.holds) { try await store.releaseHold($0.hold(), by: $1) }),
+            Route(.get, one + "/contents", .adminListHoldContents, query: .read, .admin(.holds, listHoldContents)),
+            Route(.get, one + "/export", .adminExportHold, .admin(.holds, exportHold)),
+            Route(.get, "/v1/admin/export-key", .adminGetExportKey, .admin(.export, getExportKey)),
         ]
     }
 

@@ -8,8 +8,12 @@ struct ReviewCalls: Sendable {
     /// Empty unless an admin token is configured. Messages stay under review when the policy's setting is removed.
     var routes: [Route] {
         return [
-            Route(.get, "/v1/admin/reviews", .adminListReviews, query: .read, .adminList("reviews", store.reviews)),
-            Route(.put, "/v1/admin/reviews/{message_id}", .adminDecideReview, body: .small, .admin(decideReview)),
+            Route(
+                .get, "/v1/admin/reviews", .adminListReviews, query: .read,
+                .adminList(.moderation, "reviews", store.reviews)),
+            Route(
+                .put, "/v1/admin/reviews/{message_id}", .adminDecideReview, body: .small,
+                .admin(.moderation, decideReview)),
         ]
     }
 

@@ -44,16 +44,20 @@ package struct WebhookCalls: Sendable {
     package var routes: [Route] {
         let (all, one) = ("/v1/admin/webhooks", "/v1/admin/webhooks/{webhook_id}")
         return [
-            Route(.post, all, .adminCreateWebhook, body: .small, .admin(createWebhook)),
-            Route(.get, all, .adminListWebhooks, query: .read, .adminList("webhooks", store.webhooks)),
-            Route(.get, one, .adminGetWebhook, .admin { call, _ in .json(try await store.webhook(call.webhook())) }),
-            Route(.patch, one, .adminUpdateWebhook, body: .small, .admin(updateWebhook)),
+            Route(.post, all, .adminCreateWebhook, body: .small, .admin(.webhooks, createWebhook)),
+            Route(.get, all, .adminListWebhooks, query: .read, .adminList(.webhooks, "webhooks", store.webhooks)),
             Route(
-                .delete, one, .adminDeleteWebhook, .adminDone { try await store.deleteWebhook($0.webhook(), by: $1) }),
-            Route(.post, one + "/rotate", .adminRotateWebhook, body: .small, .admin(rotateWebhook)),
-            Route(.post, one + "/test", .adminTestWebhook, body: .small, .admin(testWebhook)),
-            Route(.post, one + "/replay", .adminReplayWebhook, body: .small, .admin(replayWebhook)),
-            Route(.get, one + "/deliveries", .adminListWebhookDeliveries, query: .read, .admin(listDeliveries)),
+                .get, one, .adminGetWebhook,
+                .admin(.webhooks) { call, _ in .json(try await store.webhook(call.webhook())) }),
+            Route(.patch, one, .adminUpdateWebhook, body: .small, .admin(.webhooks, updateWebhook)),
+            Route(
+                .delete, one, .adminDeleteWebhook,
+                .adminDone(.webhooks) { try await store.deleteWebhook($0.webhook(), by: $1) }),
+            Route(.post, one + "/rotate", .adminRotateWebhook, body: .small, .admin(.webhooks, rotateWebhook)),
+            Route(.post, one + "/test", .adminTestWebhook, body: .small, .admin(.webhooks, testWebhook)),
+            Route(.post, one + "/replay", .adminReplayWebhook, body: .small, .admin(.webhooks, replayWebhook)),
+            Route(
+                .get, one + "/deliveries", .adminListWebhookDeliveries, query: .read, .admin(.webhooks, listDeliveries)),
         ]
     }
 

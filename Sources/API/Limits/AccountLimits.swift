@@ -32,7 +32,8 @@ extension OperationID {
             []
         // Limited by address and by the given name.
         case .register, .requestCode, .login: []
-        case .adminCreateUser, .adminListUsers, .adminGetUser, .adminEraseUser, .adminSuspendUser, .adminUnsuspendUser,
+        case .adminCreateKey, .adminListKeys, .adminDeleteKey,
+            .adminCreateUser, .adminListUsers, .adminGetUser, .adminEraseUser, .adminSuspendUser, .adminUnsuspendUser,
             .adminCreateSession, .adminGetThread, .adminDeleteMessage, .adminGetStats, .adminListAudit,
             .adminListChanges, .adminAckChanges, .adminListConsumers, .adminGetConsumer, .adminPutConsumer,
             .adminDeleteConsumer,

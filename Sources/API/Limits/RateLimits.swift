@@ -23,7 +23,7 @@ package final class RateLimits: Sendable {
     private let adminGuessCount = Counter("parley_admin_wrong_tokens_total", "Calls with a wrong admin token.")
     private let unknownTokens = LabelledCounters<LookedUpToken>(
         "parley_unknown_tokens_total",
-        "Calls with a well-formed token that does not exist, by `kind`: session, hook.", by: "kind")
+        "Calls with a well-formed token that does not exist, by `kind`: session, hook, key.", by: "kind")
     private let refusals = RateLimit.all.map { _ in Counter() }
 
     package init(isOn: Bool, quotas: RateQuotas = RateQuotas(), proxies: TrustedProxies, store: Store) {
@@ -103,7 +103,7 @@ package final class RateLimits: Sendable {
     }
 
     /// A token that this node does not know is looked up in the database.
-    enum LookedUpToken: String, CaseIterable { case session, hook }
+    enum LookedUpToken: String, CaseIterable { case session, hook, key }
 
     /// Looks up a token. Counts unknown ones by address, and refuses an address that has sent too many before the
     /// database is asked.

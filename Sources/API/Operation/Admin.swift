@@ -1,4 +1,4 @@
-// /v1/admin: calls for the operator, with the configured admin token. Without a token these routes do not exist.
+// /v1/admin: calls for the operator and for programs with keys.
 import Credentials
 import Domain
 import HTTPTypes
@@ -13,21 +13,21 @@ struct AdminCalls: Sendable {
     var routes: [Route] {
         let (users, user) = ("/v1/admin/users", "/v1/admin/users/{user_id}")
         return [
-            Route(.post, users, .adminCreateUser, .admin(createUser)),
-            Route(.get, users, .adminListUsers, query: .read, .admin(listUsers)),
-            Route(.get, user, .adminGetUser, .admin(getUser)),
-            Route(.delete, user, .adminEraseUser, query: .read, .admin(eraseUser)),
-            Route(.put, user + "/suspension", .adminSuspendUser, body: .small, .admin(suspend)),
-            Route(.delete, user + "/suspension", .adminUnsuspendUser, .admin(unsuspend)),
-            Route(.post, user + "/sessions", .adminCreateSession, body: .small, .admin(createSession)),
+            Route(.post, users, .adminCreateUser, .admin(.usersWrite, createUser)),
+            Route(.get, users, .adminListUsers, query: .read, .admin(.usersRead, listUsers)),
+            Route(.get, user, .adminGetUser, .admin(.usersRead, getUser)),
+            Route(.delete, user, .adminEraseUser, query: .read, .admin(.usersWrite, eraseUser)),
+            Route(.put, user + "/suspension", .adminSuspendUser, body: .small, .admin(.moderation, suspend)),
+            Route(.delete, user + "/suspension", .adminUnsuspendUser, .admin(.moderation, unsuspend)),
+            Route(.post, user + "/sessions", .adminCreateSession, body: .small, .admin(.usersSignIn, createSession)),
             Route(
                 .get, "/v1/admin/threads/{thread_id}", .adminGetThread,
-                .admin { call, _ in .json(try await store.adminThread(call.thread())) }),
+                .admin(.threadsRead) { call, _ in .json(try await store.adminThread(call.thread())) }),
             Route(
                 .delete, "/v1/admin/threads/{thread_id}/messages/{message_id}", .adminDeleteMessage,
-                .adminDone { try await store.removeMessage($0.message(), in: $0.thread(), by: $1) }),
-            Route(.get, "/v1/admin/stats", .adminGetStats, .admin { _, _ in .json(try await store.stats()) }),
-            Route(.get, "/v1/admin/audit", .adminListAudit, query: .read, .adminList("entries", store.audit)),
+                .adminDone(.moderation) { try await store.removeMessage($0.message(), in: $0.thread(), by: $1) }),
+            Route(.get, "/v1/admin/stats", .adminGetStats, .admin(.audit) { _, _ in .json(try await store.stats()) }),
+            Route(.get, "/v1/admin/audit", .adminListAudit, query: .read, .adminList(.audit, "entries", store.audit)),
         ]
     }
 
@@ -115,16 +115,16 @@ private struct NewUser: Sendable {
 
 extension AdminActor {
     /// - Parameter name: the value of `Parley-Actor`.
-    init(_ name: String?, requestID: String) throws(Problem) {
-        let name = name ?? "admin"
+    init(_ name: String?, requestID: String, key: AdminKey?) throws(Problem) {
+        let name = name ?? key?.name ?? "admin"
         guard name.unicodeScalars.count <= 128, name.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
             throw .invalid("Parley-Actor", "Must have at most 128 characters and no control characters.")
         }
-        self.init(name: name, requestID: requestID)
+        self.init(name: name, requestID: requestID, key: key)
     }
 }
 
 extension HTTPField.Name {
-    /// The person who uses the admin token, for the audit log.
+    /// The person or program that acts, for the audit log.
     static let parleyActor = Self("Parley-Actor")!
 }

@@ -35,7 +35,7 @@ package struct ExportCalls: Sendable {
     }
 
     package var routes: [Route] {
-        [Route(.get, "/v1/admin/export", .adminExport, query: .read, .admin(export))]
+        [Route(.get, "/v1/admin/export", .adminExport, query: .read, .admin(.export, export))]
     }
 
     /// Returns a slot, which is free again when the object is released. Throws 503.

@@ -27,7 +27,7 @@ package struct ImportCalls: Sendable {
     }
 
     package var routes: [Route] {
-        [Route(.post, "/v1/admin/import", .adminImport, query: .read, body: .archive, .admin(importArchive))]
+        [Route(.post, "/v1/admin/import", .adminImport, query: .read, body: .archive, .admin(.import, importArchive))]
     }
 
     private func importArchive(_ call: Call, _ actor: AdminActor) async throws -> Answer {

@@ -10,7 +10,8 @@ import Workers
 /// The callers that may read the metrics at the address of the API.
 package enum MetricsAccess: Sendable {
     case open
-    /// Callers with the admin token. Without a configured token the path does not exist.
+    /// Callers with an admin token, or with a key that has the scope `metrics`. Without a configured token the path does
+    /// not exist for callers without a key.
     case admin
     /// No caller: a separate listener serves the metrics.
     case elsewhere

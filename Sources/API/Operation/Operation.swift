@@ -34,7 +34,7 @@ struct OperationCalls: Sendable {
         }
         switch settings.metricsAccess {
         case .open: return route(.open { _ in await metrics.answer() })
-        case .admin: return route(.admin { _, _ in await metrics.answer() })
+        case .admin: return route(.admin(.metrics) { _, _ in await metrics.answer() })
         case .elsewhere: return []
         }
     }

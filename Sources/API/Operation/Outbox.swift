@@ -9,17 +9,17 @@ struct OutboxCalls: Sendable {
         let (all, one) = ("/v1/admin/outbox/failures", "/v1/admin/outbox/failures/{failure_id}")
         return [
             Route(
-                .get, all, .adminListOutboxFailures, query: .read, .adminList("failures", store.outboxFailures)),
+                .get, all, .adminListOutboxFailures, query: .read, .adminList(.audit, "failures", store.outboxFailures)),
             Route(
                 .post, one + "/retry", .adminRetryOutboxFailure, body: .small,
-                .adminDone { call, actor in
+                .adminDone(.audit) { call, actor in
                     let failure = try call.failure()
                     try await call.noFields()
                     try await store.retryOutboxFailure(failure, by: actor)
                 }),
             Route(
                 .delete, one, .adminDeleteOutboxFailure,
-                .adminDone { try await store.deleteOutboxFailure($0.failure(), by: $1) }),
+                .adminDone(.audit) { try await store.deleteOutboxFailure($0.failure(), by: $1) }),
         ]
     }
 }

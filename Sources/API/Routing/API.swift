@@ -50,8 +50,7 @@ package struct API: Sendable {
         ]
         components = (features + own).flatMap(\.components)
         metrics = MetricsPage(components)
-        let all = (features + own).flatMap(\.routes) + OperationCalls(settings: operation, metrics: metrics).routes
-        routes = all.filter { services.adminGuard != nil || !$0.needsAdminToken }
+        routes = (features + own).flatMap(\.routes) + OperationCalls(settings: operation, metrics: metrics).routes
     }
 
     private static func accountRoutes(_ services: CallServices) -> [Route] {
@@ -85,6 +84,7 @@ package struct API: Sendable {
         return AdminCalls(
             store: store, authenticator: services.authenticator, hasher: hasher, limits: services.limits
         ).routes
+            + AdminKeyCalls(store: store, adminGuard: services.adminGuard).routes
             + ReviewCalls(store: store).routes
             + HoldCalls(store: store).routes
             + OutboxCalls(store: store).routes

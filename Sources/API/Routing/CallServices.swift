@@ -15,14 +15,13 @@ package struct CallServices: Sendable {
     package let reads: CallSlots<UserID>
     package let limits: Limits
     package let origins: PublicOrigins
-    /// Nil for a service without admin calls.
-    let adminGuard: AdminGuard?
+    let adminGuard: AdminGuard
     package let logger: Logger
 
-    /// - Parameter adminToken: nil for a service without admin calls.
+    /// - Parameter adminTokens: empty for a service whose admin API only keys open.
     package init(
         store: Store, log: LogComponents<SendWaiter>, rates: RateLimits, reads: CallSlots<UserID>, limits: Limits,
-        origins: PublicOrigins, adminToken: AdminToken?, logger: Logger
+        origins: PublicOrigins, adminTokens: [AdminToken], logger: Logger
     ) {
         self.store = store
         self.log = log
@@ -31,7 +30,9 @@ package struct CallServices: Sendable {
         self.limits = limits
         self.origins = origins
         self.logger = logger
-        authenticator = Authenticator(sessions: log.sessions, rates: rates) { log.tail.isFresh(within: .seconds(1)) }
-        adminGuard = adminToken.map { AdminGuard($0, rates: rates, logger: logger) }
+        let isFresh: @Sendable () -> Bool = { log.tail.isFresh(within: .seconds(1)) }
+        authenticator = Authenticator(sessions: log.sessions, rates: rates, isFresh: isFresh)
+        adminGuard = AdminGuard(
+            adminTokens, keys: log.adminKeys, rates: rates, logger: logger, isFresh: isFresh)
     }
 }

@@ -20,6 +20,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case sync
     case putAttachment, createAttachment, getUpload, appendUpload, deleteAttachment
     case getAttachment, getThumbnail, putThumbnail, getAttachmentInfo, linkAttachment, receiveAttachment, setMediaCookie
+    case adminCreateKey, adminListKeys, adminDeleteKey
     case adminCreateUser, adminListUsers, adminGetUser, adminEraseUser, adminSuspendUser, adminUnsuspendUser
     case adminCreateSession, adminGetThread, adminDeleteMessage, adminGetStats, adminListAudit
     case adminListChanges, adminAckChanges, adminListConsumers, adminGetConsumer, adminPutConsumer, adminDeleteConsumer

@@ -16,23 +16,25 @@ package struct Route: Sendable {
         case signedIn(@Sendable (Call, Identity) async throws -> Answer)
         /// Callers with a session token, a signed link or the media cookie. The endpoint finds out who calls.
         case media(@Sendable (Call) async throws -> Answer)
-        /// Callers with the admin token.
-        case admin(@Sendable (Call, AdminActor) async throws -> Answer)
+        /// Callers with an admin token, or with a key that has the scope.
+        case admin(AdminScope, @Sendable (Call, AdminActor) async throws -> Answer)
         /// Callers with a session token. Called on the connection's event loop, without a task.
         case direct(@Sendable (InboundRequest, Reply) -> Void)
-        /// The same for callers with the admin token.
-        case directAdmin(@Sendable (InboundRequest, Reply, AdminActor) -> Void)
+        /// As `admin`, for an endpoint that answers the request itself.
+        case directAdmin(AdminScope, @Sendable (InboundRequest, Reply, AdminActor) -> Void)
 
         /// A list for administrators, whose query has nothing but a page.
         static func adminList(
-            _ name: StaticString, _ page: @escaping @Sendable (PageRequest) async throws -> Page
+            _ scope: AdminScope, _ name: StaticString, _ page: @escaping @Sendable (PageRequest) async throws -> Page
         ) -> Endpoint {
-            .admin { call, _ in try await call.list(name, page) }
+            .admin(scope) { call, _ in try await call.list(name, page) }
         }
 
         /// A call of administrators whose answer has no body.
-        static func adminDone(_ body: @escaping @Sendable (Call, AdminActor) async throws -> Void) -> Endpoint {
-            .admin { call, actor in
+        static func adminDone(
+            _ scope: AdminScope, _ body: @escaping @Sendable (Call, AdminActor) async throws -> Void
+        ) -> Endpoint {
+            .admin(scope) { call, actor in
                 try await body(call, actor)
                 return .noContent
             }
@@ -116,11 +118,11 @@ package struct Route: Sendable {
         }
     }
 
-    /// Whether the call needs the admin token.
-    package var needsAdminToken: Bool {
+    /// What an admin call needs of a key. Nil for other calls.
+    package var adminScope: AdminScope? {
         switch endpoint {
-        case .admin, .directAdmin: true
-        case .open, .signedIn, .media, .direct: false
+        case .admin(let scope, _), .directAdmin(let scope, _): scope
+        case .open, .signedIn, .media, .direct: nil
         }
     }
 

@@ -12,7 +12,7 @@ struct RouteResponder: Sendable {
 
     /// Answers a request: with the endpoint's answer, or with a problem for its error.
     func handle(_ request: InboundRequest, _ reply: Reply) {
-        switch table.find(request.method, request.path) {
+        switch find(request) {
         case .nothing: reply.send(ProblemDocument.response(.nothingHere))
         case .otherMethods(let methods): reply.send(Answer.methodNotAllowed(request.method, methods).outbound)
         case .route(let route, let parameters):
@@ -28,24 +28,32 @@ struct RouteResponder: Sendable {
         }
     }
 
+    /// Finds the route of a request. Where the admin API does not exist for the caller, a wrong method is 404 as well.
+    private func find(_ request: InboundRequest) -> RouteTable.Match {
+        let match = table.find(request.method, request.path)
+        guard case .otherMethods = match, request.path.hasPrefix("/v1/admin/"),
+            services.adminGuard.isHidden(from: request)
+        else { return match }
+        return .nothing
+    }
+
     /// Calls an endpoint that needs no task. Returns false for another endpoint.
     private func answersDirectly(_ request: InboundRequest, _ reply: Reply, _ route: Route) -> Bool {
         switch route.endpoint {
         case .open, .signedIn, .media, .admin: return false
         case .direct(let endpoint): endpoint(request, reply)
-        case .directAdmin(let endpoint):
-            do throws(Problem) {
-                endpoint(request, reply, try adminActor(request))
-            } catch {
-                reply.send(ProblemDocument.answer(error).outbound(route.operation))
+        case .directAdmin(let scope, let endpoint):
+            let (adminGuard, operation, logger) = (services.adminGuard, route.operation, services.logger)
+            reply.run {
+                do {
+                    endpoint(request, reply, try await adminGuard.actor(request, needing: scope))
+                } catch {
+                    reply.send(
+                        Failure(error).answer(requestID: request.number.text, logger: logger).outbound(operation))
+                }
             }
         }
         return true
-    }
-
-    private func adminActor(_ request: InboundRequest) throws(Problem) -> AdminActor {
-        guard let adminGuard = services.adminGuard else { throw .nothingHere }
-        return try adminGuard.actor(request)
     }
 
     /// Whether a request is answered even if its client goes away: an upload, which keeps what arrived. One that arrived
@@ -68,8 +76,8 @@ struct RouteResponder: Sendable {
         case .media(let endpoint):
             try check(call, route)
             return try await endpoint(call)
-        case .admin(let endpoint):
-            let actor = try adminActor(call.request)
+        case .admin(let scope, let endpoint):
+            let actor = try await services.adminGuard.actor(call.request, needing: scope)
             try check(call, route)
             return try await endpoint(call, actor)
         // Answered without a task.
@@ -87,9 +95,9 @@ struct RouteResponder: Sendable {
     }
 
     /// Checks the head of a request: whether the call exists, whether the token is well-formed (without the database),
-    /// and how large the body may be.
+    /// whether a key that this node knows has the scope, and how large the body may be.
     func decide(_ head: InboundRequest) -> BodyDecision {
-        switch table.find(head.method, head.path) {
+        switch find(head) {
         case .nothing: return .answer(ProblemDocument.response(.nothingHere))
         case .otherMethods(let methods): return .answer(Answer.methodNotAllowed(head.method, methods).outbound)
         case .route(let route, _):
@@ -119,8 +127,8 @@ struct RouteResponder: Sendable {
         case .open: break
         case .signedIn, .direct: _ = try services.authenticator.known(head)
         case .media: break
-        case .admin, .directAdmin:
-            try services.adminGuard?.check(head)
+        case .admin(let scope, _), .directAdmin(let scope, _):
+            try services.adminGuard.check(head, needing: scope)
         }
     }
 }
@@ -136,5 +144,5 @@ extension Answer {
 }
 
 extension Problem {
-    static let nothingHere = Problem(.notFound, "No call has this path. The calls are listed at /openservices.yaml.")
+    static let nothingHere = Problem(.notFound, "No call has this path. The calls are listed at /openapi.yaml.")
 }

@@ -93,6 +93,7 @@ package enum ReportKind: IdentifiedKind {}
 package enum HoldKind: IdentifiedKind {}
 package enum OutboxFailureKind: IdentifiedKind {}
 package enum ImportKind: IdentifiedKind {}
+package enum AdminKeyKind: IdentifiedKind {}
 package typealias UserID = Identifier<UserKind>
 package typealias SessionID = Identifier<SessionKind>
 package typealias ThreadID = Identifier<ThreadKindTag>
@@ -106,6 +107,7 @@ package typealias ReportID = Identifier<ReportKind>
 package typealias HoldID = Identifier<HoldKind>
 package typealias OutboxFailureID = Identifier<OutboxFailureKind>
 package typealias ImportID = Identifier<ImportKind>
+package typealias AdminKeyID = Identifier<AdminKeyKind>
 
 extension UUID {
     init(high: UInt64, low: UInt64) {

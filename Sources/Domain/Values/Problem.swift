@@ -20,6 +20,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case invitationRequired = "invitation_required"
     case quotaExceeded = "quota_exceeded"
     case policyDenied = "policy_denied"
+    case scopeMissing = "scope_missing"
     // 404
     case notFound = "not_found"
     case threadNotFound = "thread_not_found"
@@ -35,6 +36,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case reportNotFound = "report_not_found"
     case holdNotFound = "hold_not_found"
     case reviewNotFound = "review_not_found"
+    case keyNotFound = "key_not_found"
     case failureNotFound = "failure_not_found"
     // 405
     case methodNotAllowed = "method_not_allowed"

@@ -67,14 +67,15 @@ extension Tail {
             logger.critical(
                 "positions are missing in the log", metadata: ["after": "\(after.value)", "gaps": "\(gaps)"])
         }
-        revokeSessions(in: stored)
+        revokeTokens(in: stored)
         hub.apply(stored.map(Event.init))
         metrics.gaps.add(gaps)
     }
 
-    func revokeSessions(in stored: [StoredEvent]) {
+    func revokeTokens(in stored: [StoredEvent]) {
         for event in stored {
             if let session = event.session { sessions.revoke(session, at: event.position) }
+            if let key = event.adminKey { adminKeys.revoke(key, at: event.position) }
         }
     }
 
@@ -92,8 +93,9 @@ extension Tail {
         for event in delivered { metrics.ages.record(.microseconds(now - event.at.microsSince1970)) }
     }
 
-    /// Checks that the log still continues from what this node has read. If it continues in a new epoch, only the
-    /// sessions are dropped, because no event reports a lost sign-in. If it does not continue, everything is dropped.
+    /// Checks that the log still continues from what this node has read. If it continues in a new epoch, only
+    /// sessions and admin keys are dropped, because no event reports a lost one. If it does not continue, everything is
+    /// dropped.
     /// - Returns: the log's end at the time of the check.
     @discardableResult
     private func checkEpoch() async throws -> Cursor {
@@ -109,6 +111,7 @@ extension Tail {
         if place.state == .kept {
             guard place.now.epoch != read.epoch, let end = place.epochEnd else { return place.now }
             sessions.restart(at: place.now.position)
+            adminKeys.restart(at: place.now.position)
             guard hub.adopt(epoch: place.now.epoch, after: end, from: read) else { return place.now }
             logger.notice("the log continues in a new epoch", metadata: metadata)
             metrics.epochs.add()
@@ -120,6 +123,7 @@ extension Tail {
                     : "the log was trimmed past what this node has read; dropping all caches",
                 metadata: metadata)
             sessions.restart(at: place.now.position)
+            adminKeys.restart(at: place.now.position)
             hub.restart(at: place.now)
             metrics.restarts.add()
         }

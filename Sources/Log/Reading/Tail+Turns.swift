@@ -71,7 +71,7 @@ extension Tail: Turns {
     private func takeNext(_ part: LogPart) -> Bool {
         guard let epoch = part.epoch, let first = part.events.first, let last = part.events.last else { return true }
         guard last.position.value - first.position.value == Int64(part.events.count - 1) else { return false }
-        revokeSessions(in: part.events)
+        revokeTokens(in: part.events)
         return hub.applyNext(part.events.map(Event.init), epoch: epoch)
     }
 

@@ -27,16 +27,21 @@ package final class Tail: Sendable {
     private let listener: NotificationListener
     let hub: Hub
     let sessions: SessionCache
+    let adminKeys: AdminKeyCache
     let logger: Logger
     let state = Mutex(State())
     private let readBarrier = ReadBarrier()
     private let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    package init(store: Store, listener: NotificationListener, hub: Hub, sessions: SessionCache, logger: Logger) {
+    package init(
+        store: Store, listener: NotificationListener, hub: Hub, sessions: SessionCache, adminKeys: AdminKeyCache,
+        logger: Logger
+    ) {
         self.store = store
         self.listener = listener
         self.hub = hub
         self.sessions = sessions
+        self.adminKeys = adminKeys
         self.logger = logger
     }
 

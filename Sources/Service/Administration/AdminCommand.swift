@@ -73,6 +73,14 @@ package struct AdminCommand: Sendable {
         case .audit:
             let request = try page()
             return .list("entries", try await store.audit(request), limit: request.limit)
+        case .createKey:
+            return try await createKey()
+        case .keys:
+            let request = try page()
+            return .list("keys", try await store.adminKeys(request), limit: request.limit)
+        case .revokeKey:
+            try await store.deleteAdminKey(id("--key"), by: actor)
+            return nil
         }
     }
 
@@ -97,6 +105,19 @@ package struct AdminCommand: Sendable {
         let device = try value("--device-name") { text throws(Invalid) in try DeviceName(text: text) }
         let (session, token) = NewSession.make(device, settings.limits)
         return .signedIn(try await store.issueSession(session, for: user(), by: actor), token)
+    }
+
+    private func createKey() async throws -> JSONText {
+        let name = try value("--name") { text throws(Invalid) in try AdminKeyName(text: text) }
+        let scopes = try value("--scopes") { text throws(Invalid) in
+            try AdminScope.list(.array(text.split(separator: ",").map { .string(String($0)) }))
+        }
+        let expiresAt = try value("--expires-at") { text throws(Invalid) in try Timestamp(text: text) }
+        guard let name, let scopes else { throw StartError("--name and --scopes are required.") }
+        let draft = try Self.read("--expires-at") { () throws(Invalid) in
+            try AdminKeyDraft(name: name, scopes: scopes, expiresAt: expiresAt)
+        }
+        return try await store.createAdminKey(draft, by: actor)
     }
 
     private var actor: AdminActor { AdminActor(name: values["--actor"] ?? "command line", requestID: nil) }

@@ -6,11 +6,13 @@ import Store
 import Telemetry
 import Workers
 
-/// Keeps partitions of the log ahead of its head, drops those that are too old, records when sessions were last used,
+/// Keeps partitions of the log ahead of its head, drops those that are too old, records when sessions and admin keys were last used,
 /// and deletes rate limits and sign-in attempts that no longer matter. Runs on every node.
 struct LogMaintenance: Sendable {
     private static let trimInterval = Duration.seconds(600)
     private static let flushInterval = Duration.seconds(30)
+    /// Keys are few, and operators look when one was last used.
+    private static let keyFlushInterval = Duration.seconds(5)
     private static let sweepInterval = Duration.seconds(60)
     /// Rows of one call.
     private static let sweepLimit = 10_000
@@ -18,6 +20,7 @@ struct LogMaintenance: Sendable {
     private let store: Store
     private let trimmer: LogTrimmer
     private let sessions: SessionCache
+    private let adminKeys: AdminKeyCache
     private let metrics = LogMaintenanceMetrics()
     private let days: Int
     /// Returns the log's head, as this node knows it.
@@ -26,6 +29,7 @@ struct LogMaintenance: Sendable {
 
     init(_ node: NodeCore) {
         (store, sessions, head, logger) = (node.store, node.log.sessions, node.head, node.logger)
+        adminKeys = node.log.adminKeys
         days = node.settings.logDays
         trimmer = LogTrimmer(node.database.listenSettings, days: days, logger: logger)
     }
@@ -48,6 +52,12 @@ struct LogMaintenance: Sendable {
                 try await Task.sleep(for: Self.flushInterval)
                 try await worker("recording the last use of sessions", every: Self.flushInterval).run {
                     try await sessions.flush()
+                    return .idle
+                }
+            }
+            group.addTask {
+                try await worker("recording the last use of admin keys", every: Self.keyFlushInterval).run {
+                    try await adminKeys.flush()
                     return .idle
                 }
             }

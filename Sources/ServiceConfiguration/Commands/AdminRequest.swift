@@ -15,6 +15,9 @@ package struct AdminRequest: Sendable, Equatable {
         case removeMessage = "remove-message"
         case stats
         case audit
+        case createKey = "key create"
+        case keys = "key list"
+        case revokeKey = "key revoke"
 
         /// One sentence for the list of actions.
         package var summary: String {
@@ -30,6 +33,10 @@ package struct AdminRequest: Sendable, Equatable {
             case .removeMessage: "Remove a message for everyone."
             case .stats: "Count accounts, threads, messages and events."
             case .audit: "List administrative actions by this command and the admin API, latest first."
+            case .createKey:
+                "Create a key for a program and print its token, once. Scopes are separated by commas."
+            case .keys: "List keys, newest first, without their tokens."
+            case .revokeKey: "Revoke a key. Within a second no node accepts its token."
             }
         }
 
@@ -45,7 +52,9 @@ package struct AdminRequest: Sendable, Equatable {
             case .thread: (["--thread"], [])
             case .removeMessage: (["--thread", "--message"], ["--actor"])
             case .stats: ([], [])
-            case .audit: ([], ["--limit", "--page"])
+            case .audit, .keys: ([], ["--limit", "--page"])
+            case .createKey: (["--name", "--scopes"], ["--expires-at", "--actor"])
+            case .revokeKey: (["--key"], ["--actor"])
             }
         }
     }
@@ -63,14 +72,18 @@ package struct AdminRequest: Sendable, Equatable {
 
     /// Parses the words after `admin`, at least one. Throws all mistakes together.
     static func load(_ words: [String], _ sources: SettingsSources) throws(ConfigurationErrors) -> AdminRequest {
-        guard let action = Action(rawValue: words[0]) else {
+        // The name of an action has one word or two.
+        let name = [1, 2].map { words.prefix($0).joined(separator: " ") }
+        guard let count = name.firstIndex(where: { Action(rawValue: $0) != nil }).map({ $0 + 1 }),
+            let action = Action(rawValue: name[count - 1])
+        else {
             let actions = Action.allCases.map(\.rawValue).joined(separator: ", ")
             throw ConfigurationErrors(mistakes: [
-                "\(words[0].quoted) is not an action of parley admin. Actions: \(actions)."
+                "\(name[words[0] == "key" ? 1 : 0].quoted) is not an action of parley admin. Actions: \(actions)."
             ])
         }
         let own = action.flags.required + action.flags.optional
-        let flags = Flags(words.dropFirst(), of: .admin, own: own, name: "admin \(action.rawValue)")
+        let flags = Flags(words.dropFirst(count), of: .admin, own: own, name: "admin \(action.rawValue)")
         let missing = action.flags.required.filter { flags.values[$0] == nil }.map { "\($0) is required." }
         let settings = try Settings.read(flags, sources, mistakes: missing)
         return AdminRequest(action: action, values: flags.values.filter { own.contains($0.key) }, settings: settings)

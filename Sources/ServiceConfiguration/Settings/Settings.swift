@@ -194,8 +194,8 @@ package struct Settings: Sendable, Equatable {
     package var logLevel = Logger.Level.info
     package var logFormat = LogFormat.text
 
-    /// The bearer token of the admin API; nil disables the admin API. Never printed.
-    package var adminToken: String?
+    /// The bearer tokens that open the whole admin API. Without any only keys open it. Never printed.
+    package var adminTokens: [String] = []
     /// Nil: depends on the address that the service listens on; see ``metricsInUse``.
     package var metrics: Metrics?
 

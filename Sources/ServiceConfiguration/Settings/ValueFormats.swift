@@ -120,6 +120,22 @@ extension ValueFormat<[String]> {
     }
 }
 
+extension ValueFormat<[String]> {
+    /// Tokens chosen by the operator, each sent in a header.
+    static var secrets: Self {
+        let one = ValueFormat<String>.headerToken
+        return ValueFormat(
+            expectation: "1 to 10 tokens, separated by commas, each of 16 to 1,024 printable ASCII characters without "
+                + "spaces",
+            parse: { text in
+                let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+                let tokens = parts.compactMap(one.parse)
+                return tokens.count == parts.count && tokens.count <= 10 ? tokens : nil
+            },
+            print: { $0.joined(separator: ",") })
+    }
+}
+
 extension ValueFormat<Settings.Metrics> {
     static var metrics: Self {
         ValueFormat(
@@ -223,6 +239,17 @@ extension ValueFormat<String> {
     }
 
     /// A token chosen by the operator, sent in a header.
+    fileprivate static var headerToken: Self {
+        ValueFormat(
+            expectation: "a token of 16 to 1,024 printable ASCII characters without spaces and commas",
+            parse: { text in
+                let isPrintable = text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: ",") }
+                return isPrintable && (16...1_024).contains(text.utf8.count) ? text : nil
+            },
+            print: { $0 })
+    }
+
+    /// A secret chosen by the operator.
     static var secret: Self {
         ValueFormat(
             expectation: "a secret of 16 to 1,024 printable ASCII characters without spaces",

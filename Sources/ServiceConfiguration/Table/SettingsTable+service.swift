@@ -107,8 +107,9 @@ extension SettingGroup {
         "Admin API, logs and metrics",
         [
             Setting(
-                "admin_token", \.adminToken, .optional(.secret), "TOKEN",
-                "bearer token for /v1/admin, at least 16 characters; unset: no admin API", exposure: .secret),
+                "admin_token", \.adminTokens, .secrets, "TOKENS",
+                "bearer token for /v1/admin, at least 16 characters, or several separated by commas, to replace one "
+                    + "without a break; unset: only keys open the admin API", exposure: .secret),
             Setting(
                 "metrics", \.metrics, .optional(.metrics), "open|admin|HOST:PORT",
                 "who can read /metrics: open: everyone; admin: callers with the admin token; HOST:PORT: everyone who "

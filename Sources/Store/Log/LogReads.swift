@@ -4,6 +4,9 @@ import Postgres
 
 /// An event as the log holds it.
 package struct StoredEvent: Sendable {
+    /// The type of the event, for nodes alone, by which an admin key ends.
+    static let keyRevoked = "key.revoked"
+
     package var position: Position
     package var type: String
     package var thread: ThreadID?
@@ -14,6 +17,8 @@ package struct StoredEvent: Sendable {
     package var ends: [UserID]
     /// The session that a `session.revoked` is about.
     package var session: SessionID?
+    /// The admin key that a `key.revoked` is about.
+    package var adminKey: AdminKeyID?
     /// An earlier position whose content this event withdraws.
     package var withdraws: Position?
     /// Whether its content is withdrawn once every device has it.
@@ -25,7 +30,7 @@ package struct StoredEvent: Sendable {
 
     package init(
         position: Position, type: String, thread: ThreadID? = nil, user: UserID? = nil, begins: [UserID] = [],
-        ends: [UserID] = [], session: SessionID? = nil, withdraws: Position? = nil,
+        ends: [UserID] = [], session: SessionID? = nil, adminKey: AdminKeyID? = nil, withdraws: Position? = nil,
         at: Timestamp = Timestamp(microsSince1970: 0), untilDelivered: Bool = false, body: JSONText
     ) {
         self.position = position
@@ -35,6 +40,7 @@ package struct StoredEvent: Sendable {
         self.begins = begins
         self.ends = ends
         self.session = session
+        self.adminKey = adminKey
         self.withdraws = withdraws
         self.at = at
         self.untilDelivered = untilDelivered
@@ -72,12 +78,16 @@ extension Store {
 
     private static func logPart(_ rows: Rows) throws -> LogPart {
         let events = try rows.map { row in
-            StoredEvent(
-                position: Position(try row.int8(0)), type: try row.text(1),
+            let type = try row.text(1)
+            // One column has both kinds of ids.
+            let revoked = try row.uuidOrNull(6)
+            return StoredEvent(
+                position: Position(try row.int8(0)), type: type,
                 thread: try row.uuidOrNull(2).map(ThreadID.init), user: try row.uuidOrNull(3).map(UserID.init),
                 begins: row.isNull(4) ? [] : try row.uuids(4).map(UserID.init),
                 ends: row.isNull(5) ? [] : try row.uuids(5).map(UserID.init),
-                session: try row.uuidOrNull(6).map(SessionID.init),
+                session: type == StoredEvent.keyRevoked ? nil : revoked.map(SessionID.init),
+                adminKey: type == StoredEvent.keyRevoked ? revoked.map(AdminKeyID.init) : nil,
                 withdraws: try row.int8OrNull(7).map { Position($0) },
                 at: Timestamp(microsSince1970: try row.timestamp(9)), untilDelivered: try row.boolOrNull(11) ?? false,
                 body: try row.event(EventColumns(thread: 2, at: 9, body: 8, message: 12)))

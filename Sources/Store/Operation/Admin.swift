@@ -7,13 +7,16 @@ package struct AdminActor: Sendable {
     package var name: String
     /// It is nil for actions without a request.
     package var requestID: String?
+    /// The key of the call. Nil for the admin token and the command line, which may do everything.
+    package var key: AdminKey?
 
-    package init(name: String, requestID: String?) {
+    package init(name: String, requestID: String?, key: AdminKey? = nil) {
         self.name = name
         self.requestID = requestID
+        self.key = key
     }
 
-    var parameters: [Parameter] { [.text(name), .text(orNull: requestID)] }
+    var parameters: [Parameter] { [.text(name), .text(orNull: requestID), .uuid(orNull: key?.id.uuid)] }
 }
 
 extension Store {

@@ -45,7 +45,7 @@ struct TestNode: Sendable {
         settings.httpHost = "127.0.0.1"
         settings.httpPort = 0
         settings.jwtKeysFile = keyFile
-        settings.adminToken = Self.adminToken
+        settings.adminTokens = [Self.adminToken]
         settings.corsOrigins = [Self.origin]
         settings.slowRequestMs = 0
         settings.rateLimitsEnabled = false

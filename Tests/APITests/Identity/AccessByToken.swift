@@ -1,7 +1,9 @@
-// docs/security.md, "Every call", against the route list: which token opens which call.
+// docs/security.md, "Every call", against the route list: which token opens which call, and which scope a key needs.
 import API
+import Credentials
 import Domain
 import Foundation
+import Store
 import TestSupport
 import Testing
 
@@ -14,6 +16,8 @@ struct AccessByToken {
         let inThread: [String]
 
         var testDescription: String { call }
+        /// The scope that a key needs; nil for a call that keys do not open.
+        var scope: AdminScope? { AdminScope(rawValue: cells[3]) }
     }
 
     private static let columns = ["nobody", "ended", "session", "admin"]
@@ -44,6 +48,17 @@ struct AccessByToken {
         #expect(Self.rows.allSatisfy { $0.cells.count == Self.columns.count })
     }
 
+    @Test("each admin call names its scope, and each scope says what its holder can do")
+    func scopesAreWhole() async throws {
+        let routes = try await TestNode.shared().routes.filter { $0.pattern.hasPrefix("/v1/admin/") }
+        for route in routes {
+            let row = Self.rows.first { $0.call == "\(route.method.rawValue) \(route.pattern)" }
+            #expect(row?.scope == route.adminScope && route.adminScope != nil, "\(route.pattern)")
+        }
+        let described = Self.lines(of: "security.md").map { $0[0] }
+        for scope in AdminScope.allCases { #expect(described.contains("`\(scope.rawValue)`"), "\(scope.rawValue)") }
+    }
+
     @Test("each call in a thread names its rows of access.md, and each row there has a call")
     func rowsOfAccess() throws {
         let known = Set(Self.lines(of: "access.md").dropFirst(2).map { $0[0] })
@@ -65,22 +80,85 @@ struct AccessByToken {
         let tokens = [
             nil, ended.client.token, try await Person.make("bob").client.token, TestNode.adminToken,
         ]
-        let parts = row.call.split(separator: " ")
-        let path = [
-            "{thread_id}": thread, "{message_id}": message, "{user_id}": ann.id, "{emoji}": "%F0%9F%91%8D",
-            "{session_id}": SessionID.make().description, "{attachment_id}": AttachmentID.make().description,
-            "{hook_id}": HookID.make().description, "{report_id}": ReportID.make().description, "{token}": "x",
-            "{command_id}": CommandID.make().description,
-        ].reduce(String(parts[1])) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
+        let path = Self.path(row, ["{thread_id}": thread, "{message_id}": message, "{user_id}": ann.id])
         for (index, token) in tokens.enumerated() {
-            var client = try await Client()
-            client.token = token
-            let reply = try await client.send(String(parts[0]), path, body: parts[0] == "GET" ? nil : "{}")
-            let found = reply.status == 401 && reply.problemCode != "wrong_credentials" ? "sign in" : "yes"
-            #expect(found == row.cells[index], "\(Self.columns[index]): \(reply.status) \(reply.text)")
+            let reply = try await Self.send(row, path, token: token)
+            let wanted = row.scope == nil ? row.cells[index] : index < 3 ? "sign in" : "yes"
+            #expect(Self.verdict(reply) == wanted, "\(Self.columns[index]): \(reply.status) \(reply.text)")
             if row.call.contains("/v1/threads/{thread_id}"), !path.contains("/admin/") {
                 #expect(!(200..<300).contains(reply.status), "\(Self.columns[index]): \(reply.text)")
             }
         }
+    }
+
+    @Test("a key opens the calls of its scope and no other, until it expires or is revoked", arguments: rows)
+    private func keys(_ row: Row) async throws {
+        let keys = try await Self.keys.value
+        let path = Self.path(row)
+        for (scope, token) in keys.tokens {
+            let reply = try await Self.send(row, path, token: token)
+            if let needed = row.scope {
+                let isRefused = reply.status == 403 && reply.problemCode == "scope_missing"
+                #expect(isRefused == (scope != needed), "\(scope.rawValue): \(reply.text)")
+                #expect(reply.status != 401, "\(scope.rawValue): \(reply.text)")
+                if isRefused { #expect(try reply.string("detail").contains("`\(needed.rawValue)`")) }
+            } else {
+                // To other calls a key is no token.
+                #expect(Self.verdict(reply) == row.cells[0], "\(scope.rawValue): \(reply.text)")
+            }
+        }
+        guard row.scope != nil else { return }
+        for token in [keys.expired, keys.revoked] {
+            #expect(try await Self.send(row, path, token: token).problemCode == "invalid_token")
+        }
+    }
+
+    /// One key for each scope, and two with all scopes that are refused.
+    private struct Keys: Sendable {
+        var tokens: [(AdminScope, String)] = []
+        var expired = ""
+        var revoked = ""
+    }
+
+    private static let keys = Task {
+        let store = try await TestNode.shared().store
+        let actor = AdminActor(name: "test", requestID: nil)
+        func key(_ scopes: [AdminScope], expiresAt: Timestamp? = nil) async throws -> (AdminKeyID, String) {
+            let (id, token) = (AdminKeyID.make(), AdminKeyToken.random())
+            let key = NewAdminKey(id: id, digest: token.digest, name: "test", scopes: scopes, expiresAt: expiresAt)
+            _ = try await store.createAdminKey(key, by: actor)
+            return (id, token.text)
+        }
+        var keys = Keys()
+        for scope in AdminScope.allCases { keys.tokens.append((scope, try await key([scope]).1)) }
+        keys.expired = try await key(AdminScope.allCases, expiresAt: Timestamp(microsSince1970: 1)).1
+        let revoked = try await key(AdminScope.allCases)
+        try await store.deleteAdminKey(revoked.0, by: actor)
+        keys.revoked = revoked.1
+        return keys
+    }
+
+    /// The path of a row with the given ids, and with unknown ones for the others.
+    private static func path(_ row: Row, _ ids: [String: String] = [:]) -> String {
+        let unknown = [
+            "{emoji}": "%F0%9F%91%8D", "{token}": "x", "{thread_id}": ThreadID.make().description,
+            "{message_id}": MessageID.make().description, "{user_id}": UserID.make().description,
+            "{session_id}": SessionID.make().description, "{attachment_id}": AttachmentID.make().description,
+            "{hook_id}": HookID.make().description, "{report_id}": ReportID.make().description,
+            "{command_id}": CommandID.make().description, "{key_id}": AdminKeyID.make().description,
+        ]
+        let pattern = String(row.call.split(separator: " ")[1])
+        return unknown.merging(ids) { $1 }.reduce(pattern) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
+    }
+
+    private static func send(_ row: Row, _ path: String, token: String?) async throws -> Reply {
+        let method = String(row.call.prefix { $0 != " " })
+        var client = try await Client()
+        client.token = token
+        return try await client.send(method, path, body: method == "GET" ? nil : "{}")
+    }
+
+    private static func verdict(_ reply: Reply) -> String {
+        reply.status == 401 && reply.problemCode != "wrong_credentials" ? "sign in" : "yes"
     }
 }

@@ -186,7 +186,7 @@ struct LimitingRates {
     func routes() async throws {
         let routes = try await TestNode.shared().routes
         let exempt: Set<OperationID> = [.logout, .deleteSession, .deleteOtherSessions, .eraseOwnAccount]
-        for route in routes where route.needsToken && !route.needsAdminToken {
+        for route in routes where route.needsToken && route.adminScope == nil {
             let writes = route.method != .get
             #expect(
                 route.operation.accountLimits.isEmpty == (!writes || exempt.contains(route.operation))

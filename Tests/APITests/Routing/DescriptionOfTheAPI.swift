@@ -12,7 +12,7 @@ struct DescriptionOfTheAPI {
 
     private static let methods: Set<String> = ["get", "put", "post", "delete", "patch", "head", "options", "trace"]
 
-    @Test("lists each route with its operation and whether it needs a token, and nothing else")
+    @Test("lists each route with its operation, whether it needs a token, and the scope of an admin call")
     func listsRoutes() async throws {
         var described: Set<String> = []
         for (path, item) in try #require(try description()["paths"]?.mapping) {
@@ -20,15 +20,15 @@ struct DescriptionOfTheAPI {
                 // No scheme at all, or an empty one among others: it can be called without a token.
                 let security = operation["security"]?.sequence
                 let isOpen = security.map { $0.isEmpty || $0.contains { $0.mapping?.isEmpty == true } } ?? false
-                let isAdmin = operation["security"]?.sequence?.first?.mapping?.keys.first?.string == "admin"
+                let scopes = operation["security"]?.sequence?.first?["adminKey"]?.sequence?.compactMap(\.string)
                 described.insert(
                     "\(method.string?.uppercased() ?? "") \(path.string ?? "") \(operation["operationId"]?.string ?? "")"
-                        + (isOpen ? " open" : isAdmin ? " admin" : ""))
+                        + (isOpen ? " open" : scopes.map { " \($0)" } ?? ""))
             }
         }
         let routes = try await TestNode.shared().routes.map {
             "\($0.method.rawValue) \($0.pattern) \($0.operation)"
-                + ($0.needsAdminToken ? " admin" : $0.needsToken ? "" : " open")
+                + ($0.adminScope.map { " \([$0.rawValue])" } ?? ($0.needsToken ? "" : " open"))
         }
         #expect(routes.count == Set(routes).count)
         #expect(
@@ -94,6 +94,12 @@ struct DescriptionOfTheAPI {
             let content = try description()["components"]?["responses"]?[name]?["content"]?.mapping
             #expect(content?.keys.compactMap(\.string) == types, "\(name)")
         }
+    }
+
+    @Test("lists each scope of admin keys")
+    func listsScopes() throws {
+        let scopes = try description()["components"]?["schemas"]?["AdminScope"]?["enum"]?.sequence?.compactMap(\.string)
+        #expect(scopes == AdminScope.allCases.map(\.rawValue))
     }
 
     @Test("lists each problem code")

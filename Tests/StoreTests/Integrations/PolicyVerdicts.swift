@@ -78,7 +78,7 @@ struct PolicyVerdicts {
             """
             select record(1, 'a', 'allow') || record(2, 'a', 'deny') || record(3, 'a', 'review') || record(4, 'a', 'review')
                 || record(5, 'a', 'rewrite');
-            select review_put('kim', 'r', p(4), null, 'refuse') is null;
+            select review_put('kim', 'r', null, p(4), null, 'refuse') is null;
             select policy_sweep(10, now() + interval '6 days');
             select policy_sweep(2, now() + interval '8 days'), policy_sweep(10, now() + interval '8 days');
             select string_agg(right(message_id::text, 1) || action, ',') from policy_verdicts;

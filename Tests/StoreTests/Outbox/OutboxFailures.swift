@@ -78,12 +78,12 @@ struct OutboxFailures {
             select item::json ->> 'kind', item::json ->> 'code', item::json -> 'payload' ->> 'text' from outbox_failure_list(9, null, null);
             select count(*) from outbox_failure_list(9, 0, (select min(id::text)::uuid from outbox_failures));
             update members set status = 'joined' where thread_id = u(100) and user_id = u(2);
-            select from outbox_failure_retry('ann', 'r1', (select id from outbox_failures where message_id = u(201)));
+            select from outbox_failure_retry('ann', 'r1', null, (select id from outbox_failures where message_id = u(201)));
             select pump(), said();
-            select from outbox_failure_delete('ann', 'r2', (select id from outbox_failures));
+            select from outbox_failure_delete('ann', 'r2', null, (select id from outbox_failures));
             select count(*) from outbox_failures;
-            select outcome('select outbox_failure_delete(''ann'', ''r3'', u(1))');
-            select outcome('select outbox_failure_retry(''ann'', ''r3'', u(1))');
+            select outcome('select outbox_failure_delete(''ann'', ''r3'', null, u(1))');
+            select outcome('select outbox_failure_retry(''ann'', ''r3'', null, u(1))');
             select string_agg(action || ' ' || request_id, ', ' order by id) from audit;
             """)
         #expect(

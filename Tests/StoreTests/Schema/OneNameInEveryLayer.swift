@@ -62,8 +62,8 @@ struct OneNameInEveryLayer {
             try names(in: "Sources/API/" + $0, isFolder: false)
         }
         let others = [
-            "Attachments/Attachments", "Limits/RateLimits", "Operation/Admin", "Operation/Archives+importing",
-            "Operation/Outbox", "Sync/Sync",
+            "Attachments/Attachments", "Limits/RateLimits", "Operation/Admin", "Operation/AdminKeys",
+            "Operation/Archives+importing", "Operation/Outbox", "Sync/Sync",
         ]
         .map { root.appending(path: "Sources/API/\($0).swift") }
         .filter { FileManager.default.fileExists(atPath: $0.path) }

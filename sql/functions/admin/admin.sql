@@ -1,5 +1,5 @@
 -- Calls of administrators. Each change is recorded in `audit`, in the same transaction. `p_actor` is the name that the
--- administrator gave, `p_request` the id of the request.
+-- administrator gave, `p_request` the id of the request, `p_admin_key` the key of a call that was made with one.
 
 -- Returns: an account as administrators see it.
 create or replace function admin_user_json(u users) returns json
@@ -35,13 +35,13 @@ end $$;
 -- `p_is_bot` it is a bot, which has no password.
 -- Fails: PY409 username_taken.
 create or replace function admin_user_create(
-    p_actor text, p_request text, p_user uuid, p_username text, p_key text, p_name text, p_words text[], p_password_hash text,
-    p_is_bot boolean default false
+    p_actor text, p_request text, p_admin_key uuid, p_user uuid, p_username text, p_key text, p_name text,
+    p_words text[], p_password_hash text, p_is_bot boolean default false
 ) returns text
 language plpgsql volatile as $$
 begin
     perform account_insert(p_user, p_username, p_key, p_name, p_words, p_password_hash, p_is_bot);
-    perform audit_note(p_actor, p_request, 'user.create', p_user);
+    perform audit_note(p_actor, p_request, p_admin_key, 'user.create', p_user);
     return admin_user_get(p_user);
 end $$;
 
@@ -50,7 +50,8 @@ end $$;
 -- Returns: the sessions that ended.
 -- Fails: PY404 user_not_found (also when erased).
 -- Locks: the user's row, its sessions, then the log
-create or replace function admin_user_suspend(p_actor text, p_request text, p_user uuid, p_suspended boolean) returns uuid[]
+create or replace function admin_user_suspend(
+    p_actor text, p_request text, p_admin_key uuid, p_user uuid, p_suspended boolean) returns uuid[]
 language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
@@ -64,7 +65,8 @@ begin
         return v_sessions;
     end if;
     update users u set suspended_at = case when p_suspended then v_now end where u.id = p_user;
-    perform audit_note(p_actor, p_request, case when p_suspended then 'user.suspend' else 'user.unsuspend' end, p_user);
+    perform audit_note(p_actor, p_request, p_admin_key,
+        case when p_suspended then 'user.suspend' else 'user.unsuspend' end, p_user);
     if p_suspended then
         v_sessions := account_sign_out(p_user);
     end if;
@@ -72,22 +74,23 @@ begin
 end $$;
 
 -- Erases an account as account_erase does.
-create or replace function admin_user_erase(p_actor text, p_request text, p_user uuid, p_erases_messages boolean) returns uuid[]
+create or replace function admin_user_erase(
+    p_actor text, p_request text, p_admin_key uuid, p_user uuid, p_erases_messages boolean) returns uuid[]
 language plpgsql volatile as $$
 begin
-    perform audit_note(p_actor, p_request, 'user.erase', p_user);
+    perform audit_note(p_actor, p_request, p_admin_key, 'user.erase', p_user);
     return account_erase(p_user, p_erases_messages);
 end $$;
 
 -- Signs a user in, as session_create.
 -- Fails: PY404 user_not_found; PY403 account_suspended; PY422 too_many_sessions.
 create or replace function admin_session_create(
-    p_actor text, p_request text, p_user uuid, p_session uuid, p_digest bytea, p_device text, p_count_max int default 100
+    p_actor text, p_request text, p_admin_key uuid, p_user uuid, p_session uuid, p_digest bytea, p_device text, p_count_max int default 100
 ) returns table (account text, session text, ended uuid[])
 language plpgsql volatile as $$
 begin
     perform user_require(p_user);
-    perform audit_note(p_actor, p_request, 'session.create', p_user);
+    perform audit_note(p_actor, p_request, p_admin_key, 'session.create', p_user);
     return query select s.account, s.session, s.ended
     from session_create(p_user, p_session, p_digest, p_device, p_count_max) s;
 end $$;
@@ -106,7 +109,8 @@ $$;
 -- Removes a message for everyone, as message_delete. Removing it again changes nothing.
 -- Fails: PY404 thread_not_found, message_not_found.
 -- Locks: the thread, then the log
-create or replace function admin_message_delete(p_actor text, p_request text, p_thread uuid, p_message uuid) returns void
+create or replace function admin_message_delete(
+    p_actor text, p_request text, p_admin_key uuid, p_thread uuid, p_message uuid) returns void
 language plpgsql volatile as $$
 declare
     v_message messages;
@@ -116,7 +120,7 @@ begin
     if v_message.seq is null then
         perform message_refuse();
     elsif v_message.deleted_at is null then
-        perform audit_note(p_actor, p_request, 'message.delete', v_message.sender_id, p_thread, p_message);
+        perform audit_note(p_actor, p_request, p_admin_key, 'message.delete', v_message.sender_id, p_thread, p_message);
         perform message_tombstone(array[v_message], stamp(), null);
     end if;
 end $$;

@@ -12,9 +12,9 @@ end $$;
 
 -- Records an export in the audit log.
 create or replace function archive_record(
-    p_actor text, p_request text, p_user uuid, p_thread uuid, p_since timestamptz, p_until timestamptz) returns void
+    p_actor text, p_request text, p_admin_key uuid, p_user uuid, p_thread uuid, p_since timestamptz, p_until timestamptz) returns void
 language sql volatile as $$
-    select audit_note(p_actor, p_request, 'export', p_user, p_thread, null,
+    select audit_note(p_actor, p_request, p_admin_key, 'export', p_user, p_thread, null,
         case when p_since is not null or p_until is not null
             then concat_ws(' ', 'since ' || rfc3339(p_since), 'until ' || rfc3339(p_until)) end)
 $$;

@@ -11,7 +11,7 @@
 -- of direct threads, the members' counts; last, for as long as it takes to add the members' events, the log
 -- Costs: 28 µs a message, with import_check
 create or replace function import_apply(
-    p_import uuid, p_is_dry_run boolean, p_actor text, p_request text, p_retention_max_s int, p_unused_s int,
+    p_import uuid, p_is_dry_run boolean, p_actor text, p_request text, p_admin_key uuid, p_retention_max_s int, p_unused_s int,
     p_now timestamptz default null) returns text
 language plpgsql volatile
 set work_mem = '64MB' set enable_hashjoin = on set enable_mergejoin = on
@@ -41,21 +41,21 @@ begin
     exception when unique_violation then
         raise exception using errcode = '40001', message = 'something of this archive was created meanwhile';
     end;
-    perform import_note(p_actor, p_request);
+    perform import_note(p_actor, p_request, p_admin_key);
     perform import_drop(p_import);
     perform import_publish(v_now);
     return v_report;
 end $$;
 
 -- Records an import that added something in the audit log.
-create or replace function import_note(p_actor text, p_request text) returns void
+create or replace function import_note(p_actor text, p_request text, p_admin_key uuid) returns void
 language plpgsql volatile as $$
 declare
     v_added text := (select string_agg(c.added || ' ' || replace(c.type, '_', ' '), ', ' order by c.type)
         from import_counts c where c.added > 0);
 begin
     if v_added is not null then
-        perform audit_note(p_actor, p_request, 'import', null, null, null, v_added);
+        perform audit_note(p_actor, p_request, p_admin_key, 'import', null, null, null, v_added);
     end if;
 end $$;
 

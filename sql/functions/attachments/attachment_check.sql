@@ -111,7 +111,8 @@ begin
     update attachments a set state = 3, stored_bytes = 0, thumbnail_type = null, thumbnail_size = null,
         thumbnail_digest = null, due_at = stamp() + make_interval(secs => a.unused_s)
     where a.id = p_id;
-    perform audit_note('attachment check', null, 'attachment.refused: ' || left(p_reason, 200), v_attachment.owner_id);
+    perform audit_note('attachment check', null, null, 'attachment.refused: ' || left(p_reason, 200),
+        v_attachment.owner_id);
 end $$;
 
 -- Ends a claim. The attachment can be claimed again after `p_wait_s`.

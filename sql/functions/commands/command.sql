@@ -44,7 +44,7 @@ end $$;
 -- Fails: PY404 thread_not_found; PY409 word_taken; PY422 too_many_commands, when there are `p_count_max`.
 -- Locks: the commands (command_lock)
 create or replace function command_create(
-    p_actor text, p_request text, p_command uuid, p_user uuid, p_word text, p_url text, p_description text, p_name text,
+    p_actor text, p_request text, p_admin_key uuid, p_command uuid, p_user uuid, p_word text, p_url text, p_description text, p_name text,
     p_image text, p_thread uuid, p_secret bytea, p_count_max int
 ) returns text
 language plpgsql volatile as $$
@@ -62,7 +62,7 @@ begin
     perform account_insert(p_user, null, null, p_name, '{}', null, true, p_image);
     insert into commands (id, word, url, description, thread_id, user_id, secret, since_pos, created_at)
     values (p_command, p_word, p_url, p_description, p_thread, p_user, p_secret, command_begin(), stamp());
-    perform audit_note(p_actor, p_request, 'command.create', p_user, p_thread, p_subject => p_command::text);
+    perform audit_note(p_actor, p_request, p_admin_key, 'command.create', p_user, p_thread, p_subject => p_command::text);
     return command_get(p_command);
 end $$;
 
@@ -85,7 +85,7 @@ end $$;
 -- Fails: PY404 command_not_found.
 -- Locks: the commands, the runs
 create or replace function command_update(
-    p_actor text, p_request text, p_command uuid, p_url text, p_has_description boolean, p_description text,
+    p_actor text, p_request text, p_admin_key uuid, p_command uuid, p_url text, p_has_description boolean, p_description text,
     p_enabled boolean
 ) returns text
 language plpgsql volatile as $$
@@ -113,7 +113,7 @@ begin
             disabled_reason = case when p_enabled then null else c.disabled_reason end,
             since_pos = coalesce(v_since, c.since_pos)
         where c.id = p_command;
-        perform audit_note(p_actor, p_request, 'command.update', p_subject => p_command::text);
+        perform audit_note(p_actor, p_request, p_admin_key, 'command.update', p_subject => p_command::text);
     end if;
     return command_get(p_command);
 end $$;
@@ -132,7 +132,7 @@ end $$;
 -- Deletes a command with all that waits for it. Its bot stays, because its messages stay.
 -- Fails: PY404 command_not_found.
 -- Locks: the commands, the command's row, its runs
-create or replace function command_delete(p_actor text, p_request text, p_command uuid) returns void
+create or replace function command_delete(p_actor text, p_request text, p_admin_key uuid, p_command uuid) returns void
 language plpgsql volatile as $$
 declare
     v_command commands;
@@ -143,7 +143,7 @@ begin
         perform refuse_unknown('command');
     end if;
     delete from command_runs r where r.command_id = p_command;
-    perform audit_note(p_actor, p_request, 'command.delete', v_command.user_id, v_command.thread_id,
+    perform audit_note(p_actor, p_request, p_admin_key, 'command.delete', v_command.user_id, v_command.thread_id,
         p_subject => p_command::text);
 end $$;
 
@@ -152,7 +152,7 @@ end $$;
 -- Fails: PY404 command_not_found.
 -- Locks: the command's row
 create or replace function command_rotate(
-    p_actor text, p_request text, p_command uuid, p_secret bytea, p_both_s int,
+    p_actor text, p_request text, p_admin_key uuid, p_command uuid, p_secret bytea, p_both_s int,
     p_now timestamptz default clock_timestamp()
 ) returns text
 language plpgsql volatile as $$
@@ -163,7 +163,7 @@ begin
     if not found then
         perform refuse_unknown('command');
     end if;
-    perform audit_note(p_actor, p_request, 'command.rotate', p_subject => p_command::text);
+    perform audit_note(p_actor, p_request, p_admin_key, 'command.rotate', p_subject => p_command::text);
     return command_get(p_command);
 end $$;
 

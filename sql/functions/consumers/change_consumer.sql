@@ -52,7 +52,7 @@ end $$;
 -- Fails: PY422 too_many_consumers.
 -- Locks: the consumers, so that they are counted in turn
 create or replace function consumer_put(
-    p_actor text, p_request text, p_name text, p_epoch int, p_pos bigint, p_count_max int
+    p_actor text, p_request text, p_admin_key uuid, p_name text, p_epoch int, p_pos bigint, p_count_max int
 ) returns table (outcome text, name text, epoch int, pos bigint, created_at timestamptz, moved_at timestamptz,
     lag_events bigint, lag_ms bigint, expired boolean)
 language plpgsql volatile as $$
@@ -75,13 +75,13 @@ begin
         outcome := 'created';
         insert into change_consumers (id, name, epoch, pos, created_at, moved_at)
         values (uuid_v7(v_now), p_name, coalesce(p_epoch, log_epoch()), coalesce(p_pos, log_head()), v_now, v_now);
-        perform audit_note(p_actor, p_request, 'consumer.create', p_subject => p_name);
+        perform audit_note(p_actor, p_request, p_admin_key, 'consumer.create', p_subject => p_name);
     elsif p_pos is null or (v_old.epoch, v_old.pos) = (p_epoch, p_pos) then
         outcome := 'same';
     else
         outcome := 'moved';
         update change_consumers c set epoch = p_epoch, pos = p_pos, moved_at = v_now where c.id = v_old.id;
-        perform audit_note(p_actor, p_request, 'consumer.move', p_subject => p_name);
+        perform audit_note(p_actor, p_request, p_admin_key, 'consumer.move', p_subject => p_name);
     end if;
     return query select outcome, g.* from consumer_get(p_name) g;
 end $$;
@@ -95,7 +95,7 @@ end $$;
 -- Fails: PY422 too_many_consumers.
 -- Locks: the consumer's row; as consumer_put to make one
 create or replace function consumer_ack(
-    p_actor text, p_request text, p_name text, p_epoch int, p_pos bigint, p_count_max int
+    p_actor text, p_request text, p_admin_key uuid, p_name text, p_epoch int, p_pos bigint, p_count_max int
 ) returns table (outcome text, name text, epoch int, pos bigint, created_at timestamptz, moved_at timestamptz,
     lag_events bigint, lag_ms bigint, expired boolean)
 language plpgsql volatile as $$
@@ -104,7 +104,7 @@ declare
 begin
     select * into v_old from change_consumers c where c.name = p_name for update;
     if v_old.id is null then
-        return query select * from consumer_put(p_actor, p_request, p_name, p_epoch, p_pos, p_count_max);
+        return query select * from consumer_put(p_actor, p_request, p_admin_key, p_name, p_epoch, p_pos, p_count_max);
         return;
     end if;
     outcome := case
@@ -122,12 +122,12 @@ begin
 end $$;
 
 -- Fails: PY404 consumer_not_found.
-create or replace function consumer_delete(p_actor text, p_request text, p_name text) returns void
+create or replace function consumer_delete(p_actor text, p_request text, p_admin_key uuid, p_name text) returns void
 language plpgsql volatile as $$
 begin
     delete from change_consumers c where c.name = p_name;
     if not found then
         perform refuse_unknown('consumer');
     end if;
-    perform audit_note(p_actor, p_request, 'consumer.delete', p_subject => p_name);
+    perform audit_note(p_actor, p_request, p_admin_key, 'consumer.delete', p_subject => p_name);
 end $$;

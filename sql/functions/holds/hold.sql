@@ -44,7 +44,7 @@ $$;
 -- Fails: PY404 user_not_found, thread_not_found. An erased account may be held: its messages may still exist.
 -- Locks: the holds, so that removals under way end first
 create or replace function hold_create(
-    p_actor text, p_request text, p_hold uuid, p_name text, p_reason text, p_user uuid, p_thread uuid) returns text
+    p_actor text, p_request text, p_admin_key uuid, p_hold uuid, p_name text, p_reason text, p_user uuid, p_thread uuid) returns text
 language plpgsql volatile as $$
 declare
     v_hold holds;
@@ -53,7 +53,7 @@ begin
     perform hold_exclude();
     insert into holds (id, name, reason, user_id, thread_id, created_at)
     values (p_hold, p_name, p_reason, p_user, p_thread, stamp()) returning * into v_hold;
-    perform audit_note(p_actor, p_request, 'hold.create', p_user, p_thread, p_subject => p_hold::text);
+    perform audit_note(p_actor, p_request, p_admin_key, 'hold.create', p_user, p_thread, p_subject => p_hold::text);
     return hold_json(v_hold);
 end $$;
 
@@ -61,7 +61,7 @@ end $$;
 -- Releasing it again changes nothing.
 -- Fails: PY404 hold_not_found.
 -- Locks: the holds, the hold's row
-create or replace function hold_release(p_actor text, p_request text, p_hold uuid) returns void
+create or replace function hold_release(p_actor text, p_request text, p_admin_key uuid, p_hold uuid) returns void
 language plpgsql volatile as $$
 declare
     v_hold holds;
@@ -70,7 +70,7 @@ begin
     v_hold := hold_find(p_hold);
     update holds h set released_at = stamp() where h.id = p_hold and h.released_at is null;
     if found then
-        perform audit_note(p_actor, p_request, 'hold.release', v_hold.user_id, v_hold.thread_id, p_subject => p_hold::text);
+        perform audit_note(p_actor, p_request, p_admin_key, 'hold.release', v_hold.user_id, v_hold.thread_id, p_subject => p_hold::text);
     end if;
 end $$;
 

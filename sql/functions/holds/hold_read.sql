@@ -75,7 +75,7 @@ end $$;
 -- Returns: as hold_page, and records the reading: how many contents, of which hold, from which to which.
 -- Fails: as hold_in_force.
 create or replace function hold_contents(
-    p_actor text, p_request text, p_hold uuid, p_after bigint, p_limit int)
+    p_actor text, p_request text, p_admin_key uuid, p_hold uuid, p_after bigint, p_limit int)
 returns table (item text, n bigint, more boolean)
 language plpgsql volatile as $$
 #variable_conflict use_column
@@ -93,19 +93,19 @@ begin
         more := v_row.more;
         return next;
     end loop;
-    perform audit_note(p_actor, p_request, 'hold.read', v_hold.user_id, v_hold.thread_id, null,
+    perform audit_note(p_actor, p_request, p_admin_key, 'hold.read', v_hold.user_id, v_hold.thread_id, null,
         p_hold || ': ' || v_count || ' contents' || coalesce(', ' || v_first || ' to ' || n, ''));
 end $$;
 
 -- Begins an export, and records that.
 -- Returns: the hold as JSON text.
 -- Fails: as hold_in_force.
-create or replace function hold_export_begin(p_actor text, p_request text, p_hold uuid) returns text
+create or replace function hold_export_begin(p_actor text, p_request text, p_admin_key uuid, p_hold uuid) returns text
 language plpgsql volatile as $$
 declare
     v_hold holds := hold_in_force(p_hold);
 begin
-    perform audit_note(p_actor, p_request, 'hold.export', v_hold.user_id, v_hold.thread_id, null, p_hold || ': begun');
+    perform audit_note(p_actor, p_request, p_admin_key, 'hold.export', v_hold.user_id, v_hold.thread_id, null, p_hold || ': begun');
     return hold_json(v_hold);
 end $$;
 
@@ -122,12 +122,12 @@ end $$;
 -- Returns: the time, for that line.
 -- Fails: as hold_in_force.
 create or replace function hold_export_end(
-    p_actor text, p_request text, p_hold uuid, p_count bigint, p_digest text) returns text
+    p_actor text, p_request text, p_admin_key uuid, p_hold uuid, p_count bigint, p_digest text) returns text
 language plpgsql volatile as $$
 declare
     v_hold holds := hold_in_force(p_hold);
 begin
-    perform audit_note(p_actor, p_request, 'hold.export', v_hold.user_id, v_hold.thread_id, null,
+    perform audit_note(p_actor, p_request, p_admin_key, 'hold.export', v_hold.user_id, v_hold.thread_id, null,
         p_hold || ': ' || p_count || ' contents, sha256 ' || p_digest);
     return rfc3339(stamp());
 end $$;

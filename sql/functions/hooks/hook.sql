@@ -14,7 +14,7 @@ $$;
 -- `p_group_max` for groups, `p_room_max` for rooms).
 -- Locks: the thread, the bot's count of threads, then the log
 create or replace function hook_create(
-    p_actor text, p_request text, p_hook uuid, p_digest bytea, p_thread uuid, p_user uuid, p_name text, p_image text,
+    p_actor text, p_request text, p_admin_key uuid, p_hook uuid, p_digest bytea, p_thread uuid, p_user uuid, p_name text, p_image text,
     p_group_max int, p_room_max int
 ) returns text
 language plpgsql volatile as $$
@@ -36,7 +36,7 @@ begin
     perform thread_count_add(p_user, array[p_user], null);
     insert into hooks (id, token_digest, thread_id, user_id, created_at)
     values (p_hook, p_digest, p_thread, p_user, v_now) returning * into v_hook;
-    perform audit_note(p_actor, p_request, 'hook.create', p_user, p_thread);
+    perform audit_note(p_actor, p_request, p_admin_key, 'hook.create', p_user, p_thread);
     perform member_write(v_thread, v_now, v_new, 'begins', null);
     return hook_json(v_hook)::text;
 end $$;
@@ -62,7 +62,7 @@ $$;
 -- Revokes a hook. Its bot leaves the thread; what it has posted stays.
 -- Fails: PY404 hook_not_found.
 -- Locks: the hook, then as member_delete
-create or replace function hook_delete(p_actor text, p_request text, p_hook uuid) returns void
+create or replace function hook_delete(p_actor text, p_request text, p_admin_key uuid, p_hook uuid) returns void
 language plpgsql volatile as $$
 declare
     v_hook hooks;
@@ -71,7 +71,7 @@ begin
     if not found then
         perform refuse_unknown('hook');
     end if;
-    perform audit_note(p_actor, p_request, 'hook.delete', v_hook.user_id, v_hook.thread_id);
+    perform audit_note(p_actor, p_request, p_admin_key, 'hook.delete', v_hook.user_id, v_hook.thread_id);
     if (member_of(v_hook.thread_id, v_hook.user_id)).status is not null then
         perform member_delete(v_hook.user_id, v_hook.thread_id, v_hook.user_id);
     end if;

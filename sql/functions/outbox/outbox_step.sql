@@ -91,7 +91,7 @@ $$;
 -- Deletes a failed row, for an action that is recorded.
 -- Returns: the row.
 -- Fails: PY404 failure_not_found.
-create or replace function outbox_failure_take(p_actor text, p_request text, p_failure uuid, p_action text)
+create or replace function outbox_failure_take(p_actor text, p_request text, p_admin_key uuid, p_failure uuid, p_action text)
 returns outbox_failures
 language plpgsql volatile as $$
 declare
@@ -101,17 +101,17 @@ begin
     if not found then
         perform refuse_unknown('failure');
     end if;
-    perform audit_note(p_actor, p_request, p_action, v_failure.user_id, v_failure.thread_id, v_failure.message_id);
+    perform audit_note(p_actor, p_request, p_admin_key, p_action, v_failure.user_id, v_failure.thread_id, v_failure.message_id);
     return v_failure;
 end $$;
 
 -- Puts a failed row back into the outbox, behind all that waits.
 -- Fails: PY404 failure_not_found; PY409 failure_not_retryable (the sender has been erased).
 -- Locks: the failure's row
-create or replace function outbox_failure_retry(p_actor text, p_request text, p_failure uuid) returns void
+create or replace function outbox_failure_retry(p_actor text, p_request text, p_admin_key uuid, p_failure uuid) returns void
 language plpgsql volatile as $$
 declare
-    v_failure outbox_failures := outbox_failure_take(p_actor, p_request, p_failure, 'outbox.retry');
+    v_failure outbox_failures := outbox_failure_take(p_actor, p_request, p_admin_key, p_failure, 'outbox.retry');
 begin
     if v_failure.kind = 'send' and v_failure.payload is null then
         perform refuse(409, 'failure_not_retryable',
@@ -124,8 +124,8 @@ end $$;
 
 -- Deletes a failed row.
 -- Fails: PY404 failure_not_found.
-create or replace function outbox_failure_delete(p_actor text, p_request text, p_failure uuid) returns void
+create or replace function outbox_failure_delete(p_actor text, p_request text, p_admin_key uuid, p_failure uuid) returns void
 language plpgsql volatile as $$
 begin
-    perform outbox_failure_take(p_actor, p_request, p_failure, 'outbox.delete');
+    perform outbox_failure_take(p_actor, p_request, p_admin_key, p_failure, 'outbox.delete');
 end $$;

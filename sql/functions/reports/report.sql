@@ -89,7 +89,7 @@ end $$;
 -- Returns: the report as JSON text.
 -- Fails: PY404 report_not_found.
 -- Locks: the holds (hold_enter), the report
-create or replace function report_put(p_actor text, p_request text, p_report uuid, p_state text) returns text
+create or replace function report_put(p_actor text, p_request text, p_admin_key uuid, p_report uuid, p_state text) returns text
 language plpgsql volatile as $$
 declare
     v_report reports;
@@ -106,7 +106,7 @@ begin
             payload = case when p_state = 'open' or r.message_id is null
                 or (message_find(r.thread_id, r.message_id)).payload is not null then r.payload end
         where r.id = p_report returning r.* into v_report;
-        perform audit_note(p_actor, p_request,
+        perform audit_note(p_actor, p_request, p_admin_key,
             'report.' || case p_state when 'open' then 'reopen' when 'resolved' then 'resolve' else 'dismiss' end,
             v_report.user_id, v_report.thread_id, v_report.message_id);
     end if;

@@ -140,7 +140,7 @@ end $$;
 -- Returns: the review as JSON text.
 -- Fails: as review_lock; PY409 review_decided (it was decided otherwise), review_not_approvable.
 -- Locks: the review, then as message_append or message_edit; or its attachments by id
-create or replace function review_put(p_actor text, p_request text, p_message uuid, p_thread uuid, p_action text) returns text
+create or replace function review_put(p_actor text, p_request text, p_admin_key uuid, p_message uuid, p_thread uuid, p_action text) returns text
 language plpgsql volatile as $$
 declare
     v_review reviews := review_lock(p_message, p_thread);
@@ -152,7 +152,7 @@ begin
         perform refuse(409, 'review_decided',
             format('This message was %s before. The decision is final.', v_review.state));
     end if;
-    perform audit_note(p_actor, p_request, 'review.' || p_action, v_review.sender_id, v_review.thread_id, v_review.message_id);
+    perform audit_note(p_actor, p_request, p_admin_key, 'review.' || p_action, v_review.sender_id, v_review.thread_id, v_review.message_id);
     update policy_verdicts v set action = case v_state when 'approved' then 'allow' else 'deny' end,
         code = case v_state when 'refused' then 'policy_denied' end,
         detail = case v_state when 'refused' then 'A moderator refused this message.' end,

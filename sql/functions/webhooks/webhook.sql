@@ -34,7 +34,7 @@ $$;
 -- Fails: PY422 too_many_webhooks, when there are `p_count_max`.
 -- Locks: making endpoints
 create or replace function webhook_create(
-    p_actor text, p_request text, p_webhook uuid, p_url text, p_types text[], p_thin boolean, p_ordered boolean,
+    p_actor text, p_request text, p_admin_key uuid, p_webhook uuid, p_url text, p_types text[], p_thin boolean, p_ordered boolean,
     p_secret bytea, p_count_max int
 ) returns text
 language plpgsql volatile as $$
@@ -47,7 +47,7 @@ begin
     insert into webhooks (id, url, types, is_thin, is_ordered, secret, created_at)
     values (p_webhook, p_url, p_types, p_thin, p_ordered, p_secret, stamp());
     insert into webhook_states (webhook_id, epoch, pos) values (p_webhook, log_epoch(), log_head());
-    perform audit_note(p_actor, p_request, 'webhook.create', p_subject => p_webhook::text);
+    perform audit_note(p_actor, p_request, p_admin_key, 'webhook.create', p_subject => p_webhook::text);
     return webhook_get(p_webhook);
 end $$;
 
@@ -57,7 +57,7 @@ end $$;
 -- Fails: PY404 webhook_not_found.
 -- Locks: the endpoint's row
 create or replace function webhook_update(
-    p_actor text, p_request text, p_webhook uuid, p_url text, p_has_types boolean, p_types text[], p_enabled boolean
+    p_actor text, p_request text, p_admin_key uuid, p_webhook uuid, p_url text, p_has_types boolean, p_types text[], p_enabled boolean
 ) returns text
 language plpgsql volatile as $$
 declare
@@ -82,7 +82,7 @@ begin
             -- Another node may begin at once: the former one has stopped.
             update webhook_states s set lease_until = '-infinity', claim = s.claim + 1 where s.webhook_id = p_webhook;
         end if;
-        perform audit_note(p_actor, p_request, 'webhook.update', p_subject => p_webhook::text);
+        perform audit_note(p_actor, p_request, p_admin_key, 'webhook.update', p_subject => p_webhook::text);
     end if;
     return webhook_get(p_webhook);
 end $$;
@@ -90,7 +90,7 @@ end $$;
 -- Deletes an endpoint with all that is known of its deliveries.
 -- Fails: PY404 webhook_not_found.
 -- Locks: the endpoint's row
-create or replace function webhook_delete(p_actor text, p_request text, p_webhook uuid) returns void
+create or replace function webhook_delete(p_actor text, p_request text, p_admin_key uuid, p_webhook uuid) returns void
 language plpgsql volatile as $$
 begin
     delete from webhooks w where w.id = p_webhook;
@@ -100,7 +100,7 @@ begin
     delete from webhook_states s where s.webhook_id = p_webhook;
     delete from webhook_deliveries d where d.webhook_id = p_webhook;
     delete from webhook_batches b where b.webhook_id = p_webhook;
-    perform audit_note(p_actor, p_request, 'webhook.delete', p_subject => p_webhook::text);
+    perform audit_note(p_actor, p_request, p_admin_key, 'webhook.delete', p_subject => p_webhook::text);
 end $$;
 
 -- Gives an endpoint a new secret. The present one also signs for `p_both_s` seconds; one before it no longer does.
@@ -108,7 +108,7 @@ end $$;
 -- Fails: PY404 webhook_not_found.
 -- Locks: the endpoint's row
 create or replace function webhook_rotate(
-    p_actor text, p_request text, p_webhook uuid, p_secret bytea, p_both_s int,
+    p_actor text, p_request text, p_admin_key uuid, p_webhook uuid, p_secret bytea, p_both_s int,
     p_now timestamptz default clock_timestamp()
 ) returns text
 language plpgsql volatile as $$
@@ -119,7 +119,7 @@ begin
     if not found then
         perform refuse_unknown('webhook');
     end if;
-    perform audit_note(p_actor, p_request, 'webhook.rotate', p_subject => p_webhook::text);
+    perform audit_note(p_actor, p_request, p_admin_key, 'webhook.rotate', p_subject => p_webhook::text);
     return webhook_get(p_webhook);
 end $$;
 
@@ -143,7 +143,7 @@ end $$;
 -- Fails: PY404 webhook_not_found; PY410 cursor_expired, when the log no longer continues from the cursor.
 -- Locks: the endpoint's state
 create or replace function webhook_replay(
-    p_actor text, p_request text, p_webhook uuid, p_epoch int, p_pos bigint, p_since timestamptz
+    p_actor text, p_request text, p_admin_key uuid, p_webhook uuid, p_epoch int, p_pos bigint, p_since timestamptz
 ) returns text
 language plpgsql volatile as $$
 declare
@@ -168,6 +168,6 @@ begin
     update webhook_states s set pos = least(s.pos, v_pos), epoch = log_epoch(), claim = s.claim + 1,
         lease_until = '-infinity'
     where s.webhook_id = p_webhook;
-    perform audit_note(p_actor, p_request, 'webhook.replay', p_subject => p_webhook::text);
+    perform audit_note(p_actor, p_request, p_admin_key, 'webhook.replay', p_subject => p_webhook::text);
     return webhook_get(p_webhook);
 end $$;

@@ -11,15 +11,16 @@ import Transport
 final class ChangesEndpoint: Sendable {
     private let store: Store
     private let feed: ChangesFeed
+    private let adminGuard: AdminGuard
     private let logger: Logger
 
-    init(_ store: Store, _ feed: ChangesFeed, logger: Logger) {
+    init(_ store: Store, _ feed: ChangesFeed, adminGuard: AdminGuard, logger: Logger) {
         self.store = store
         self.feed = feed
+        self.adminGuard = adminGuard
         self.logger = logger
     }
 
-    /// Called on the connection's event loop.
     @Sendable func handle(_ request: InboundRequest, _ reply: Reply, _ actor: AdminActor) {
         do {
             var query = try ChangesQuery(request.query ?? "")
@@ -55,6 +56,8 @@ final class ChangesEndpoint: Sendable {
                 defer { feed.leave() }
                 part = try await feed.next(
                     after: cursor.value, types: query.types, limit: query.limit, wait: .seconds(waitS))
+                // The key may have been revoked while the poll waited.
+                guard adminGuard.isValid(actor) else { throw Problem.badAdminKey }
             }
             var headers = Headers.json
             if let preferredWaitS { headers[.preferenceApplied] = "wait=\(preferredWaitS)" }
@@ -74,7 +77,9 @@ final class ChangesEndpoint: Sendable {
             // The first read refuses an expired cursor, as a poll is refused.
             let part = try await feed.next(after: cursor.value, types: query.types, limit: query.limit, wait: .zero)
             try feed.enter()
-            ChangesStream(feed, reply, types: query.types, limit: query.limit).begin(part)
+            ChangesStream(feed, reply, types: query.types, limit: query.limit) { [adminGuard] in
+                adminGuard.isValid(actor)
+            }.begin(part)
         } catch {
             reply.send(refusal(error, number))
         }

@@ -18,14 +18,20 @@ final class ChangesStream: StreamSource {
     private let reply: Reply
     private let types: Set<EventType>?
     private let limit: Int
+    /// Whether the reader's token is still valid.
+    private let isAllowed: @Sendable () -> Bool
     private let state = Mutex(State())
 
     /// The caller has entered the feed for this stream.
-    init(_ feed: ChangesFeed, _ reply: Reply, types: Set<EventType>?, limit: Int) {
+    init(
+        _ feed: ChangesFeed, _ reply: Reply, types: Set<EventType>?, limit: Int,
+        isAllowed: @escaping @Sendable () -> Bool
+    ) {
         self.feed = feed
         self.reply = reply
         self.types = types
         self.limit = limit
+        self.isAllowed = isAllowed
     }
 
     deinit { feed.leave() }
@@ -57,7 +63,7 @@ final class ChangesStream: StreamSource {
     private func read(after cursor: Cursor) async {
         guard
             let part = try? await feed.next(after: cursor, types: types, limit: limit, wait: Self.heartbeat),
-            !feed.isClosing
+            !feed.isClosing, isAllowed()
         else { return reply.body.end() }
         state.withLock { $0.cursor = part.cursor }
         reply.body.send(Self.piece(part))
