@@ -15,6 +15,7 @@ import { messageOf } from './support/samples.js';
 // @ts-ignore: nothing is built.
 globalThis.HTMLElement ??= class {};
 const { isPicture, variantShown } = await import('../../Sources/WebClient/page/ui/conversation/attachments.js');
+const { isEmojiOnly } = await import('../../Sources/WebClient/page/ui/conversation/body.js');
 
 /** @typedef {import('../../Sources/WebClient/page/core/types.js').Row} Row */
 /** @typedef {import('../../Sources/WebClient/page/core/types.js').Thread} Thread */
@@ -100,6 +101,13 @@ Deno.test('what may be done with a message', () => {
     assert.equal(may(rowOf({ deleted_at: time, payload: null }), threadOf('group')), 'deleteForMe');
     assert.equal(may(rowOf({ type: 'system', sender: null, payload: {} }), threadOf('group')), 'deleteForMe');
     assert.equal(may(rowOf({}, { state: 'failed' }), threadOf('group')), 'copy cancelSending');
+});
+
+Deno.test('a few emoji and nothing else are shown large', () => {
+    const is = (/** @type {string} */ text, more = {}) => isEmojiOnly(rowOf({ payload: { text }, ...more }).message);
+    for (const text of ['🎉', '👍🏽 ❤️', '👩‍💻👩‍💻', '🇩🇪', ' 😂😂😂😂😂😂 ']) assert.ok(is(text), text);
+    for (const text of ['', 'ok 👍', '7', '#', '😂😂😂😂😂😂😂', '🎉!']) assert.ok(!is(text), text);
+    assert.ok(!is('🎉', { type: 'x-poll' }));
 });
 
 Deno.test('a message whose time is over is expired', () => {

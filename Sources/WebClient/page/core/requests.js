@@ -53,10 +53,12 @@ export async function findPeople(chat, query) {
     return (await chat.http.get('/v1/users', { query: query.trim(), limit: 30 })).users;
 }
 
-/** @param {Chat} chat
- * @param {string} query @returns {Promise<{id: string, title: string, member_count: number}[]>} */
-export async function findRooms(chat, query) {
-    return (await chat.http.get('/v1/rooms', { query: query.trim() || undefined, limit: 30 })).rooms;
+/** Returns a page of the rooms whose titles begin so, the largest first.
+ * @param {Chat} chat
+ * @param {string} query @param {string | null} [page]
+ * @returns {Promise<{rooms: import('./types.js').Room[], next?: string | null}>} */
+export async function findRooms(chat, query, page) {
+    return await chat.http.get('/v1/rooms', { query: query.trim() || undefined, limit: 50, page });
 }
 
 /** @param {Chat} chat
@@ -87,7 +89,7 @@ export async function leaveThread(chat, threadID) {
 
 /** @param {Chat} chat
  * @param {string} threadID
- * @param {{title?: string, image?: File | null, retention?: object}} change */
+ * @param {{title?: string, topic?: string | null, image?: File | null, retention?: object}} change */
 export async function updateThread(chat, threadID, { image, ...change }) {
     await chat.http.patch('/v1/threads/' + threadID, { ...change, ...await picture(chat, 'image', image) });
 }
@@ -109,22 +111,6 @@ export async function removeMember(chat, threadID, userID) {
  * @returns {Promise<{user: Person, read_at: string | null, delivered_at: string | null}[]>} */
 export function receipts(chat, message) {
     return chat.http.list(pathOf(message) + '/receipts', 'receipts');
-}
-
-/** Returns messages with `excerpt`, an escaped text with `<mark>` around the matching words. Without a connection they are
- * those stored on this device.
- * @param {Chat} chat
- * @param {string} query @param {string} [threadID]
- * @returns {Promise<{message: Message, excerpt: string}[]>} */
-export async function search(chat, query, threadID) {
-    if (!query.trim()) return [];
-    const answer = await chat.http.get('/v1/search', { q: query.trim(), thread: threadID, limit: 30 }).catch(offline);
-    if (!answer) return await chat.searchStored(query, threadID);
-    const { results } = answer;
-    return results.map((/** @type {{message: Message, snippet: string}} */ { message, snippet }) => ({
-        message,
-        excerpt: snippet,
-    }));
 }
 
 /** @param {Chat} chat
@@ -170,7 +156,7 @@ export async function user(chat, userID) {
 }
 
 /** Returns null if there was no answer. @param {unknown} error */
-function offline(error) {
+export function offline(error) {
     if (problemOf(error).status !== 0) throw error;
     return null;
 }

@@ -22,12 +22,16 @@
  * @typedef {{keep: 'forever' | 'until_delivered'} | {keep: 'seconds', seconds: number}} Retention
  */
 
+/** A room as GET /v1/rooms returns it.
+ * @typedef {{id: string, title: string, topic?: string | null, image?: string | null, member_count: number}} Room */
+
 /** A thread as GET /v1/inbox returns it.
  * @typedef {object} Thread
  * @property {string} id
  * @property {'direct' | 'group' | 'room'} kind
  * @property {string | null} [external_id]
  * @property {string | null} title
+ * @property {string | null} [topic] what a group or room is about
  * @property {string | null} image
  * @property {Retention} [retention]
  * @property {Person | null} [peer] of a direct thread

@@ -2,11 +2,12 @@
 
 import { element, fill } from '../ui/dom.js';
 import { attempt } from '../ui/parts/action.js';
+import { read, write } from '../ui/parts/choices.js';
 import { icon } from '../ui/parts/icon.js';
 import { openPopover } from '../ui/parts/menu.js';
 import { t } from '../language/index.js';
 import { findEmoji, inTone, loadEmoji, tones } from './emoji.js';
-import { read, readRecent, remember, usual, write } from './recent.js';
+import { readRecent, remember, usual } from './recent.js';
 
 /** @typedef {import('./emoji.js').Emoji} Emoji */
 

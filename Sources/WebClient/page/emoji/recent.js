@@ -1,5 +1,7 @@
 // The emoji that this device has chosen last.
 
+import { read, write } from '../ui/parts/choices.js';
+
 export const usual = ['👍', '❤️', '😂', '🎉', '😮', '😢'];
 const recentMax = 12;
 const recentKey = 'parley.emoji.recent';
@@ -20,23 +22,4 @@ export function quickEmoji(count) {
 export function remember(emoji) {
     const recent = [emoji, ...readRecent().filter((other) => other !== emoji)];
     write(recentKey, recent.slice(0, recentMax).join(' '));
-}
-
-/** @param {string} key */
-export function read(key) {
-    try {
-        return localStorage.getItem(key) ?? '';
-    } catch {
-        return '';
-    }
-}
-
-/** @param {string} key @param {string} value empty: nothing is stored */
-export function write(key, value) {
-    try {
-        if (value) localStorage.setItem(key, value);
-        else localStorage.removeItem(key);
-    } catch {
-        // The browser stores nothing.
-    }
 }

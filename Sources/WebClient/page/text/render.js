@@ -1,6 +1,8 @@
 // Makes nodes of a text's tokens. Text reaches the page as text nodes only.
 
+import { t } from '../language/index.js';
 import { element } from '../ui/dom.js';
+import { iconButton } from '../ui/parts/action.js';
 import { tokenize } from './tokens.js';
 
 /** @typedef {import('./tokens.js').Token} Token */
@@ -45,7 +47,12 @@ function node(token, me) {
         case 'code':
             return element('code', { dir: 'ltr' }, token.text);
         case 'fence':
-            return element('pre', { dir: 'ltr' }, element('code', {}, token.text));
+            return element(
+                'div',
+                { class: 'fence', dir: 'ltr' },
+                element('pre', {}, element('code', {}, token.text)),
+                iconButton('copy', t('conversation.copyCode'), () => navigator.clipboard.writeText(token.text)),
+            );
         case 'list': {
             const children = token.children.map((child) => node(child, me));
             if (token.isOrdered) return element('ol', { start: String(token.start), dir: 'auto' }, ...children);

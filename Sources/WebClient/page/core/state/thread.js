@@ -58,9 +58,10 @@ export function fromCreation({ members, ...data }, userID) {
  * @param {any} update
  * @returns {StoredThread}
  */
-export function withUpdate(thread, { title, image, retention, member_count, external_id }) {
+export function withUpdate(thread, { title, topic, image, retention, member_count, external_id }) {
     return {
         ...thread,
+        ...(topic === undefined ? {} : { topic }),
         retention,
         member_count,
         external_id,

@@ -10,6 +10,7 @@ import { LiveValue } from '../live.js';
 
 const typingMilliseconds = 6000;
 const reportMilliseconds = 4000;
+const overtakenMilliseconds = 1000;
 
 /** The people who are typing, and the presence of people. Each tab has one. The leader forwards the events. */
 export class Passing {
@@ -23,6 +24,8 @@ export class Passing {
     #presenceValues = new Map();
     /** @type {Map<string, number>} */
     #reportedAt = new Map();
+    /** When somebody wrote last, by thread and person. @type {Map<string, number>} */
+    #wroteAt = new Map();
 
     /** @param {Means} means */
     constructor(means) {
@@ -50,7 +53,10 @@ export class Passing {
     receive(events) {
         for (const { type, thread_id: threadID, data } of events) {
             if (type === 'typing' && threadID) void this.#begin(threadID, data.user_id);
-            if (type === 'message.created' && threadID) this.#end(threadID, data.user_id);
+            if (type === 'message.created' && threadID) {
+                this.#wroteAt.set(threadID + data.user_id, Date.now());
+                this.#end(threadID, data.user_id);
+            }
             if (type === 'presence.updated') this.presence(data.user_id).set(presenceOf(data));
         }
     }
@@ -71,6 +77,7 @@ export class Passing {
     clear() {
         for (const timer of this.#timers.values()) clearTimeout(timer);
         this.#timers.clear();
+        this.#wroteAt.clear();
         for (const value of this.#typingValues.values()) value.set([]);
         this.#presenceValues.clear();
     }
@@ -95,6 +102,8 @@ export class Passing {
     async #begin(threadID, userID) {
         if (userID === this.#means.userID()) return;
         const key = threadID + userID;
+        // A notice that a message has overtaken is over.
+        if (Date.now() - (this.#wroteAt.get(key) ?? 0) < overtakenMilliseconds) return;
         clearTimeout(this.#timers.get(key));
         this.#timers.set(key, setTimeout(() => this.#end(threadID, userID), typingMilliseconds));
         const person = await this.#personOf(threadID, userID);

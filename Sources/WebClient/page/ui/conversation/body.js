@@ -17,6 +17,14 @@ export function isKnownAction({ payload }) {
     return ['joined', 'added', 'left', 'removed', 'renamed'].includes(String(payload?.action));
 }
 
+const fewEmoji = /^(?:\p{RGI_Emoji}\s*){1,6}$/v;
+
+/** Whether a message is a few emoji and nothing else. @param {Message} message */
+export function isEmojiOnly({ type, payload }) {
+    const text = payload?.text?.trim() ?? '';
+    return type === 'message' && text.length <= 80 && !payload?.attachments?.length && fewEmoji.test(text);
+}
+
 /** Returns a text whose values are in `bdi` elements, so that a name in another script does not reorder the sentence.
  * @param {string} key @param {Record<string, string>} values @returns {Node[]}
  */

@@ -40,8 +40,8 @@ export class Composer extends Component {
         'aria-haspopup': 'menu',
     });
     #replyBar = element('div', { class: 'reply-bar', hidden: true });
-    /** @type {import('./mention-list.js').MentionList | null} */
-    #mentions = null;
+    /** @type {import('./completion.js').Completion | null} */
+    #completion = null;
     /** @type {Message | null} */
     #replyTo = null;
     /** @type {import('../../core/types.js').Member[]} */
@@ -92,7 +92,7 @@ export class Composer extends Component {
         this.#text.addEventListener('keydown', (event) => this.#handleKey(event));
         this.#text.addEventListener('input', () => {
             this.#keepDraft();
-            if (!this.#mentions && this.#text.value.includes('@')) attempt(() => this.#loadMentions());
+            if (!this.#completion && /@|:\p{L}/u.test(this.#text.value)) attempt(() => this.#loadCompletion());
             if (this.#text.value.trim()) this.chat.reportTyping(this.threadID);
         });
         this.#text.addEventListener('paste', (event) => {
@@ -160,12 +160,13 @@ export class Composer extends Component {
         });
     }
 
-    /** From the first `@` on, names are completed. */
-    async #loadMentions() {
-        const { MentionList } = await loaded(import('./mention-list.js'));
-        if (this.#mentions) return;
-        this.#mentions = new MentionList(this.#text, () => this.#others(), this.chat);
-        this.#row.before(this.#mentions.element);
+    /** Names and emoji are completed from the first sign on. */
+    async #loadCompletion() {
+        const { Completion } = await loaded(import('./completion.js'));
+        if (this.#completion) return;
+        this.#completion = new Completion(this.#text, () => this.#others(), this.chat);
+        this.#row.before(this.#completion.element);
+        this.#completion.update();
     }
 
     async #send() {
@@ -176,7 +177,7 @@ export class Composer extends Component {
         if (new TextEncoder().encode(text).length > most) return showProblem(t('conversation.textTooLong'));
         const replyTo = this.#replyTo;
         const people = this.#others().map(({ user }) => user);
-        const mentions = mentionedIDs(text, mentionable(this.#mentions?.inOrder(people) ?? people));
+        const mentions = mentionedIDs(text, mentionable(this.#completion?.inOrder(people) ?? people));
         this.#clear();
         // The next message can be written at once; if this one cannot be kept, it comes back.
         const isKept = await attempt(() => this.chat.send(this.threadID, { text, files, replyTo, mentions }));
@@ -195,7 +196,7 @@ export class Composer extends Component {
         this.#setText('');
         this.#tray?.clear();
         this.#setReply(null);
-        this.#mentions?.close();
+        this.#completion?.close();
         this.#keepDraft();
         this.#saveDraft();
         this.#text.focus();
@@ -203,7 +204,7 @@ export class Composer extends Component {
 
     /** @param {KeyboardEvent} event */
     #handleKey(event) {
-        if (event.isComposing || this.#mentions?.handleKey(event)) return;
+        if (event.isComposing || this.#completion?.handleKey(event)) return;
         const hasModifier = event.shiftKey || event.altKey || event.ctrlKey || event.metaKey;
         if (event.key === 'Enter' && !hasModifier) this.#send();
         else if (event.key === 'ArrowUp' && !hasModifier && this.#text.value === '') this.oneditnewest();

@@ -28,6 +28,18 @@ export class Conversation extends Component {
         hidden: true,
     });
     #newCount = element('span', { class: 'badge', hidden: true });
+    /** The day of what is in view. */
+    #day = element('button', {
+        type: 'button',
+        class: 'day-pill',
+        hidden: true,
+        title: t('conversation.jumpToDate'),
+        onclick: () =>
+            attempt(async () => {
+                const { openDateChoice } = await loaded(import('../search/date.js'));
+                openDateChoice(this.chat, this.threadID, this.#day);
+            }),
+    });
     #frame = div('log-frame');
     #footer = div('conversation-footer');
     /** @type {Log | null} */
@@ -62,6 +74,7 @@ export class Conversation extends Component {
                 iconButton('back', t('shell.back'), closeThread, { class: 'icon-button back-button' }),
                 this.#picture,
                 div('conversation-names', element('h1', {}, this.#title), this.#facts, this.#typing),
+                iconButton('search', t('conversation.searchHere'), () => this.searchHere()),
                 iconButton('info', t('conversation.details'), details),
             ),
             this.#frame,
@@ -85,6 +98,14 @@ export class Conversation extends Component {
         this.#composer?.focus();
     }
 
+    /** Opens the search of this conversation. */
+    searchHere() {
+        const { value: thread } = this.chat.thread(this.threadID);
+        if (thread) {
+            attempt(async () => (await loaded(import('../search/panel.js'))).openSearch(this.chat, thread, this));
+        }
+    }
+
     /** @param {Thread} thread */
     #show(thread) {
         const before = this.#thread;
@@ -101,7 +122,8 @@ export class Conversation extends Component {
                 this.#facts.textContent = this.#presence;
             });
         }
-        this.#facts.textContent = peer ? this.#presence : t('inbox.members', { count: thread.member_count });
+        const members = [t('inbox.members', { count: thread.member_count }), thread.topic];
+        this.#facts.textContent = peer ? this.#presence : members.filter((part) => part).join(' · ');
         if (before?.me.status !== thread.me.status) this.#showPart(thread);
         this.#showJump();
     }
@@ -115,13 +137,17 @@ export class Conversation extends Component {
             const composer = this.#composer = new Composer(this.chat, this.threadID);
             log.onreply = (message) => composer.reply(message);
             log.onmove = () => this.#showJump();
+            log.onday = (day) => {
+                this.#day.hidden = day === '';
+                if (day && day !== this.#day.textContent) this.#day.textContent = day;
+            };
             composer.oneditnewest = () => attempt(() => log.editNewest());
             composer.onsent = () => {
                 log.showNewest();
                 this.#offerNotifications();
             };
         }
-        fill(this.#frame, this.#log, this.#jump);
+        fill(this.#frame, this.#log, this.#day, this.#jump);
         fill(this.#footer, this.#composer);
         if (thread.me.status === 'invited') attempt(() => this.#invite(thread));
         if (this.#wantsFocus) this.#composer?.focus();

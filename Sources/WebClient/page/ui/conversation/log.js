@@ -60,6 +60,9 @@ export class Log extends Component {
     onreply = () => {};
     /** Called when the newest message has come into view, or left it. */
     onmove = () => {};
+    /** Called with the day of the first message in view once its heading is out of view, else with an empty text.
+     * @type {(day: string) => void} */
+    onday = () => {};
 
     /** @param {ChatShape} chat @param {string} threadID @param {string | null} messageID */
     constructor(chat, threadID, messageID) {
@@ -91,7 +94,10 @@ export class Log extends Component {
         this.follow(this.chat.members(this.threadID), (members) => this.#change(() => this.#showMembers(members)));
         this.addEventListener('scroll', () => this.#scrolled(), { passive: true });
         // What the pointer does is not needed before the messages are shown.
-        setTimeout(() => attempt(async () => (await loaded(import('../message/pointer.js'))).followPointer(this)), 100);
+        setTimeout(
+            () => loaded(import('../message/pointer.js')).then((made) => made.followPointer(this), () => {}),
+            100,
+        );
         const onvisible = () => this.#report();
         document.addEventListener('visibilitychange', onvisible);
         this.atEnd(() => {
@@ -281,6 +287,14 @@ export class Log extends Component {
         this.#loadMore();
         if (this.isAtNewest !== this.#wasAtNewest) this.onmove();
         this.#wasAtNewest = this.isAtNewest;
+        this.#showDay();
+    }
+
+    #showDay() {
+        const first = this.#rows.get(this.#keeper.first?.dataset.id ?? '')?.row.message.timestamp;
+        const heading = first && this.#days.get(new Date(first).toDateString());
+        const isAbove = heading && heading.offsetTop + heading.offsetHeight < this.scrollTop;
+        this.onday(isAbove ? dayName(first) : '');
     }
 
     /** Reports the newest message in view as read, if the page is visible. */

@@ -7,7 +7,7 @@ import { summary } from '../parts/summary.js';
 import { clockTime } from '../parts/time.js';
 import { formatFacts, t } from '../../language/index.js';
 import { firstPart } from '../../text/tokens.js';
-import { isKnownAction } from './body.js';
+import { isEmojiOnly, isKnownAction } from './body.js';
 import { parts } from './row-parts.js';
 import { isExpired } from './status.js';
 
@@ -108,6 +108,7 @@ export class MessageRow {
             failed: row.state === 'failed',
             mentioning: !isOwn && !isGone && message.mentions.includes(this.#host.me),
             editing: this.#editor !== null,
+            big: !isGone && isEmojiOnly(message),
         };
         this.element.className = Object.entries(kinds).filter(([, is]) => is).map(([kind]) => kind).join(' ');
         this.element.ariaLabel = formatFacts([

@@ -34,6 +34,11 @@ export class ScrollKeeper {
         return scrollHeight - scrollTop - clientHeight;
     }
 
+    /** The first row in view, as it was recorded. */
+    get first() {
+        return this.#anchors[0]?.row;
+    }
+
     /** Remembers what is in view. Call it after each scroll. */
     record() {
         // A hidden log has no size and nothing in view: keep what was.

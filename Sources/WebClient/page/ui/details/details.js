@@ -43,6 +43,7 @@ export function openDetails(chat, threadID) {
         }),
         // Not live: what the user is typing stays while events arrive.
         isEditor && titleForm(chat, thread.value),
+        isEditor && topicForm(chat, thread.value),
         retentionField(chat, thread.value, mayEdit),
         notifyField(chat, thread.value),
         live(thread, (thread) => [thread && actions(chat, thread)]),
@@ -55,13 +56,13 @@ export function openDetails(chat, threadID) {
  * @param {Thread} thread
  */
 function head(chat, thread) {
-    const { peer, kind, member_count: count } = thread;
+    const { peer, kind, topic, member_count: count } = thread;
     return div(
         'details-head',
         element('h3', { dir: 'auto' }, threadSubject(thread).name),
         peer ? p('muted', handle(peer)) : p('muted', t(`inbox.${kind}`, { count })),
         peer && live(chat.presence(peer.id), (presence) => [p('muted', presenceText(presence))]),
-        peer?.status_text && words('', peer.status_text),
+        (peer ? peer.status_text : topic) && words('', peer ? peer.status_text : topic),
     );
 }
 
@@ -73,6 +74,17 @@ function titleForm(chat, { id, title }) {
     const attributes = { name: 'title', required: true, maxlength: 128, value: title ?? '' };
     const rename = (/** @type {Record<string, string>} */ { title }) => requests.updateThread(chat, id, { title });
     return form([field(t('details.conversationTitle'), attributes)], t('details.rename'), rename);
+}
+
+/** Builds the field for what a group or room is about.
+ * @param {ChatShape} chat
+ * @param {Thread} thread
+ */
+function topicForm(chat, { id, topic }) {
+    const attributes = { name: 'topic', maxlength: 512, value: topic ?? '' };
+    const change = (/** @type {Record<string, string>} */ { topic }) =>
+        requests.updateThread(chat, id, { topic: topic.trim() || null });
+    return form([field(t('details.topic'), attributes)], t('details.setTopic'), change);
 }
 
 /** Builds the choice of how long a thread keeps messages.

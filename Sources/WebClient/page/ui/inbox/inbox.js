@@ -5,6 +5,7 @@ import { Component, div, element, fill, p, words } from '../dom.js';
 import { formatNumber, t } from '../../language/index.js';
 import { attempt, button, iconButton, loaded } from '../parts/action.js';
 import { avatar, personSubject } from '../parts/avatar.js';
+import { read, write } from '../parts/choices.js';
 import { icon } from '../parts/icon.js';
 import { currentRoute, focusComposer } from '../shell/router.js';
 import { threadList } from './thread-list.js';
@@ -12,8 +13,11 @@ import { threadList } from './thread-list.js';
 /** @import {ChatShape, Thread} from '../../core/types.js' */
 
 const filters = ['all', 'unread', 'archived'];
+/** What the list looks like on this device: words in one entry of the browser's store. */
+const looksKey = 'parley.list';
 const settings = () => loaded(import('../settings/settings.js'));
 const start = () => loaded(import('./start.js'));
+const rooms = () => loaded(import('./rooms.js'));
 
 export class Inbox extends Component {
     #filter = 'all';
@@ -33,6 +37,11 @@ export class Inbox extends Component {
     #product = p('product');
     #archivedCount = words('badge', '');
     #filterGroup = element('div', { class: 'segments', role: 'group', 'aria-label': t('inbox.filter') }, this.#filters);
+    #looks = new Set(read(looksKey).split(' '));
+    /** @type {HTMLButtonElement} */
+    #options = iconButton('list', t('inbox.listOptions'), async () => {
+        (await loaded(import('./list-options.js'))).openListOptions(this.chat, this, this.#options);
+    }, { 'aria-haspopup': 'menu' });
     #list;
     #lists;
     #own = iconButton(
@@ -44,7 +53,7 @@ export class Inbox extends Component {
     #begin = div(
         'begin',
         button(t('notice.startFirst'), async () => (await start()).openNewConversation(this.chat), 'primary'),
-        button(t('notice.joinFirst'), async () => (await start()).openJoinRoom(this.chat)),
+        button(t('notice.joinFirst'), async () => (await rooms()).openRooms(this.chat)),
     );
     /** @type {ReturnType<typeof import('./search-results.js').searchResults> | null} */
     #results = null;
@@ -72,15 +81,16 @@ export class Inbox extends Component {
                         t('inbox.newConversation'),
                         async () => (await start()).openNewConversation(this.chat),
                     ),
-                    iconButton('room', t('inbox.joinRoom'), async () => (await start()).openJoinRoom(this.chat)),
+                    iconButton('room', t('inbox.joinRoom'), async () => (await rooms()).openRooms(this.chat)),
                     this.#own,
                 ),
                 div('search-field', icon('search'), this.#search),
-                this.#filterGroup,
+                div('inbox-filter', this.#filterGroup, this.#options),
                 this.#lists,
             ),
         );
         this.#filters[filters.indexOf('archived')].append(' ', this.#archivedCount);
+        this.classList.toggle('compact', this.isLook('compact'));
         this.#setFilter(this.#filter);
         this.follow(this.chat.inbox, () => this.showThreads());
         // A live value is kept current while somebody follows it; the settings read it once.
@@ -106,10 +116,13 @@ export class Inbox extends Component {
         this.#filters[filters.indexOf('archived')].title = archived > 0
             ? t('inbox.unreadCount', { count: archived })
             : '';
-        const order = (/** @type {Thread} */ { me }) => me.pinned ? 0 : 1;
+        const isGrouped = this.isLook('grouped');
+        const order = (/** @type {Thread} */ thread) =>
+            thread.me.pinned ? 0 : isGrouped ? sections.indexOf(sectionOf(thread)) : 1;
         threads.sort((one, other) => order(one) - order(other));
         const isLoaded = this.chat.inbox.value !== undefined;
-        this.#list.show(threads, threadID, isLoaded ? t(`inbox.empty.${this.#filter}`) : '');
+        const emptyText = isLoaded ? t(`inbox.empty.${this.#filter}`) : '';
+        this.#list.show(threads, threadID, emptyText, isGrouped ? sectionOf : null);
         this.#begin.hidden = !isLoaded || all.length > 0 || this.#search.value.trim() !== '';
     }
 
@@ -117,6 +130,19 @@ export class Inbox extends Component {
     #showOwn(me) {
         fill(this.#own, avatar(personSubject(me), this.chat, 'small'));
         this.#own.title = t('notice.settingsOf', { name: me.name });
+    }
+
+    /** Whether the list looks so: `compact` or `grouped`. @param {string} look */
+    isLook(look) {
+        return this.#looks.has(look);
+    }
+
+    /** Changes what the list looks like on this device. @param {string} look */
+    toggleLook(look) {
+        if (!this.#looks.delete(look)) this.#looks.add(look);
+        write(looksKey, [...this.#looks].join(' ').trim());
+        this.classList.toggle('compact', this.isLook('compact'));
+        this.showThreads();
     }
 
     focusSearch() {
@@ -138,7 +164,7 @@ export class Inbox extends Component {
 
     #showResults() {
         const query = this.#search.value.trim();
-        this.#list.element.hidden = this.#filterGroup.hidden = query !== '';
+        this.#list.element.hidden = this.#options.hidden = this.#filterGroup.hidden = query !== '';
         this.showThreads();
         this.#results?.show(query);
         if (query && !this.#results) void this.#loadResults();
@@ -173,13 +199,20 @@ export class Inbox extends Component {
     }
 }
 
+const sections = ['inbox.section.pinned', 'inbox.section.room', 'inbox.section.group', 'inbox.section.direct'];
+
+/** Returns the section of a thread, as the key of its heading. @param {Thread} thread */
+function sectionOf({ me, kind }) {
+    return me.pinned ? sections[0] : `inbox.section.${kind}`;
+}
+
 /** ArrowDown and ArrowUp move between the search field and the links below it.
  * @param {KeyboardEvent} event
  */
 function moveBetweenLinks(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const nav = /** @type {HTMLElement} */ (event.currentTarget);
-    const stops = [.../** @type {NodeListOf<HTMLElement>} */ (nav.querySelectorAll('input, a'))];
+    const stops = [.../** @type {NodeListOf<HTMLElement>} */ (nav.querySelectorAll('input, .thread-link'))];
     const shown = stops.filter((stop) => stop.checkVisibility());
     const index = shown.findIndex((stop) => stop === document.activeElement);
     if (!step || index < 0) return;

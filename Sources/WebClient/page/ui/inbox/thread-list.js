@@ -4,7 +4,7 @@ import { isMuted } from '../../core/state/attention.js';
 import { arrange, div, element, fill, p, words } from '../dom.js';
 import { formatFacts, formatNumber, t } from '../../language/index.js';
 import { firstPart } from '../../text/tokens.js';
-import { iconButton, loaded } from '../parts/action.js';
+import { attempt, iconButton, loaded } from '../parts/action.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
 import { summary, typingText } from '../parts/summary.js';
@@ -27,7 +27,27 @@ export function threadList(chat) {
     const rows = new Map();
     let limit = firstRows;
     let showAgain = () => {};
-    const items = element('ul', { class: 'threads', role: 'list', 'aria-label': t('inbox.list') });
+    const items = element('ul', {
+        class: 'threads',
+        role: 'list',
+        'aria-label': t('inbox.list'),
+        onfocusin: (/** @type {FocusEvent} */ { target }) => {
+            const found = [...rows].find(([, { item }]) => target instanceof Node && item.contains(target));
+            if (found) setStop(found[0]);
+        },
+        oncontextmenu: (/** @type {MouseEvent} */ event) => {
+            const found = [...rows.values()].find(({ item }) =>
+                event.target instanceof Node && item.contains(event.target)
+            );
+            if (!found) return;
+            event.preventDefault();
+            found.openMenu({ x: event.clientX, y: event.clientY });
+        },
+    });
+    /** @type {string | null} */
+    let stop = null;
+    /** @type {Map<string, HTMLElement>} */
+    const heads = new Map();
     const empty = p('empty');
     const bottom = div('threads-end');
     const observer = new IntersectionObserver((entries) => {
@@ -46,9 +66,10 @@ export function threadList(chat) {
      * @param {Thread[]} threads
      * @param {string | null} openThreadID
      * @param {string} emptyText what is shown without threads
+     * @param {((thread: Thread) => string) | null} [section] the key of the heading above a thread
      */
-    function show(threads, openThreadID, emptyText) {
-        showAgain = () => show(threads, openThreadID, emptyText);
+    function show(threads, openThreadID, emptyText, section = null) {
+        showAgain = () => show(threads, openThreadID, emptyText, section);
         const visible = threads.slice(0, limit);
         const ids = new Set(visible.map(({ id }) => id));
         for (const [id, row] of rows) {
@@ -56,10 +77,37 @@ export function threadList(chat) {
             row.end();
             rows.delete(id);
         }
-        arrange(items, visible.map((thread) => rowOf(thread).show(thread, thread.id === openThreadID)));
+        let last = '';
+        arrange(
+            items,
+            visible.flatMap((thread) => {
+                const row = rowOf(thread).show(thread, thread.id === openThreadID);
+                const key = section?.(thread) ?? last;
+                if (key === last) return [row];
+                last = key;
+                return [headOf(key), row];
+            }),
+        );
+        // The list is one stop of the Tab key: the row that had the focus last, else the open one, else the first.
+        const hasFocus = items.contains(document.activeElement);
+        if (!hasFocus || !rows.has(stop ?? '')) setStop(rows.has(openThreadID ?? '') ? openThreadID : visible[0]?.id);
         empty.textContent = threads.length === 0 ? emptyText : '';
         observer.disconnect();
         if (threads.length > limit) observer.observe(bottom);
+    }
+
+    /** @param {string | null | undefined} id */
+    function setStop(id) {
+        rows.get(stop ?? '')?.setStop(false);
+        stop = id ?? null;
+        rows.get(stop ?? '')?.setStop(true);
+    }
+
+    /** @param {string} key */
+    function headOf(key) {
+        const head = heads.get(key) ?? element('li', { class: 'threads-head' }, element('h2', {}, t(key)));
+        heads.set(key, head);
+        return head;
     }
 
     /** @param {Thread} thread */
@@ -89,17 +137,21 @@ function threadRow(chat, thread) {
     let isOpen = false;
     let shownOn = '';
     const onclick = (/** @type {PointerEvent} */ event) => {
-        if (event.pointerType !== 'mouse' || event.ctrlKey || event.metaKey || event.shiftKey) return;
-        // With a mouse, writing comes next. On a touch screen, the keyboard would cover the conversation.
+        // A key makes a click without a pointer.
+        const isPrecise = event.pointerType === 'mouse' || event.detail === 0;
+        if (!isPrecise || event.ctrlKey || event.metaKey || event.shiftKey) return;
+        // With a mouse or a keyboard, writing comes next. On a touch screen, the keyboard would cover the conversation.
         event.preventDefault();
         writeIn(id);
     };
-    const link = element('a', { class: 'thread-link', href: threadAddress(id), onclick });
-    /** @type {HTMLButtonElement} */
-    const options = iconButton('more', '', async () => {
+    const link = element('a', { class: 'thread-link', href: threadAddress(id), tabindex: -1, onclick });
+    /** @param {{x: number, y: number}} [at] the place of the pointer */
+    const openMenu = async (at) => {
         const { openThreadMenu } = await loaded(import('./thread-menu.js'));
-        openThreadMenu(chat, thread, options);
-    }, { class: 'icon-button thread-options' });
+        openThreadMenu(chat, thread, options, at);
+    };
+    /** @type {HTMLButtonElement} */
+    const options = iconButton('more', '', () => openMenu(), { class: 'icon-button thread-options', tabindex: -1 });
     const item = element('li', { class: 'thread' }, link, options);
     const endings = [
         chat.typing(id).subscribe((people) => change(() => typing = typingText(people))),
@@ -108,7 +160,14 @@ function threadRow(chat, thread) {
         ),
         peer && chat.presence(peer.id).subscribe(({ presence }) => change(() => isOnline = presence === 'online')),
     ];
-    return { show, link, end };
+    return {
+        show,
+        link,
+        item,
+        end,
+        openMenu: (/** @type {{x: number, y: number}} */ at) => attempt(() => openMenu(at)),
+        setStop: (/** @type {boolean} */ isStop) => link.tabIndex = options.tabIndex = isStop ? 0 : -1,
+    };
 
     /** Shows the thread as it is now. Returns the row's element.
      * @param {Thread} changed
@@ -141,7 +200,7 @@ function threadRow(chat, thread) {
     }
 
     function draw() {
-        const { unread_count: unread, mention_count: mentions, me, last_activity_at: at } = thread;
+        const { kind, unread_count: unread, mention_count: mentions, me, last_activity_at: at } = thread;
         const subject = threadSubject(thread);
         const isQuiet = isMuted(thread) || me.notify === 'none';
         const isInvited = me.status === 'invited';
@@ -162,7 +221,7 @@ function threadRow(chat, thread) {
         fill(
             link,
             div(isOnline ? 'presence online' : 'presence', avatar(subject, chat)),
-            words('thread-title', subject.name),
+            words('thread-title', kind !== 'direct' && icon(kind === 'room' ? 'room' : 'people'), subject.name),
             timeElement(at, shortTime(at)),
             line,
             div(

@@ -20,9 +20,12 @@ const always = '9999-12-31T00:00:00.000Z';
  * @param {ChatShape} chat
  * @param {Thread} thread
  * @param {HTMLElement} button
+ * @param {{x: number, y: number}} [at] the place of the pointer
  */
-export function openThreadMenu(chat, thread, button) {
-    openMenu(button, button.title, thread.me.status === 'invited' ? invitationMenu(chat, thread) : menu(chat, thread));
+export function openThreadMenu(chat, thread, button, at) {
+    const items = thread.me.status === 'invited' ? invitationMenu(chat, thread) : menu(chat, thread);
+    const link = button.parentElement?.querySelector('a');
+    openMenu(button, button.title, items, { at, returnTo: at && link ? link : button });
 }
 
 /**
@@ -103,6 +106,7 @@ export function muteMenu(chat, thread) {
     return [
         { name: t('inbox.mute1'), icon: 'clock', onselect: () => set(after(1)) },
         { name: t('inbox.mute8'), icon: 'clock', onselect: () => set(after(8)) },
+        { name: t('inbox.mute24'), icon: 'clock', onselect: () => set(after(24)) },
         { name: t('inbox.muteAlways'), icon: 'muted', onselect: () => set(always) },
     ];
 }

@@ -2,6 +2,7 @@
 
 const pressMilliseconds = 500;
 const moveMax = 10;
+const clickMilliseconds = 50;
 
 /** Calls `handler` with the element under the pointer and its place. Where the handler returns false, and on links,
  * pictures and selected text under a mouse, the browser's own menu opens.
@@ -40,11 +41,9 @@ export function onLongPress(area, handler) {
         const { target, x, y } = press;
         end();
         area.addEventListener('click', stop, { capture: true, once: true });
-        // After the browser has closed what is open for this pointer.
-        setTimeout(() => {
-            area.removeEventListener('click', stop, { capture: true });
-            handler(target, { x, y });
-        });
+        // After the click that follows, and after the browser has closed what is open for this pointer.
+        setTimeout(() => handler(target, { x, y }), clickMilliseconds);
+        setTimeout(() => area.removeEventListener('click', stop, { capture: true }), 10 * clickMilliseconds);
     });
 }
 

@@ -15,7 +15,7 @@ import { nameReactors, openReactors } from './reactors.js';
 
 const quickMax = 3;
 /** How far the bar stands above a message that leaves no room beside it. */
-const lift = -18;
+const lift = -30;
 
 /** Follows the pointer over a log.
  * @param {Log} log

@@ -14,7 +14,7 @@ import { forgetChoices } from './theme.js';
 /** @import {ChatShape, Connection, Session} from '../../core/types.js' */
 
 /** The element of a conversation, as far as the frame knows it.
- * @typedef {HTMLElement & {chat: ChatShape, threadID: string, messageID: string | null, focusComposer: () => void}} Conversation
+ * @typedef {HTMLElement & {chat: ChatShape, threadID: string, messageID: string | null, focusComposer: () => void, searchHere: () => void}} Conversation
  */
 
 export class App extends Component {
@@ -50,6 +50,7 @@ export class App extends Component {
         this.follow(this.chat.service, () => this.#showTitle());
         this.chat.onunseen = async (messages) => (await import('./notifications.js')).notify(this.chat, messages);
         followRoute((route) => this.#showRoute(route));
+        loaded(import('./keys.js')).then(({ followKeys }) => followKeys(this.chat), () => {});
         addEventListener('keydown', (event) => this.#handleKey(event));
         addEventListener('click', ({ target }) => target instanceof Element && this.#openCard(target));
     }
