@@ -1,7 +1,7 @@
 -- The record of what administrators did.
 
--- Records an action and its subject. `p_subject` names what is neither a user nor in a thread. Actions that changed
--- nothing are not recorded.
+-- Records an action and its subject. `p_subject` names a subject that is neither a user nor in a thread. Actions that
+-- changed nothing are not recorded.
 create or replace function audit_note(
     p_actor text, p_request text, p_admin_key uuid, p_action text, p_user uuid default null, p_thread uuid default null,
     p_message uuid default null, p_subject text default null

@@ -1,4 +1,4 @@
--- Adding attachments with their bytes, and what uses them.
+-- Adding attachments with their bytes, and their uses.
 
 -- Adds attachments, ready. Each counts as unused until import_add_uses.
 create or replace function import_add_files(p_import uuid, p_now timestamptz, p_unused_s int) returns void
@@ -20,7 +20,7 @@ begin
     from import_new_files a cross join (values (0::smallint), (1::smallint)) v (variant);
 end $$;
 
--- Stores the bytes of one variant of an attachment in chunks of the size that all have.
+-- Stores the bytes of one variant of an attachment in chunks of the usual size.
 -- Costs: holds the whole file in memory if the archive has it in chunks of another size
 create or replace function import_add_bytes(p_import uuid, p_id uuid, p_variant smallint) returns void
 language plpgsql volatile as $$

@@ -1,5 +1,5 @@
--- The bytes of staged files. Before an import is applied, the service reads them: what an archive says of a file's type
--- is not believed, and pictures lose their metadata.
+-- The bytes of staged files. Before an import is applied, the service reads them: it does not trust the file types that
+-- an archive names, and it removes the metadata of pictures.
 
 -- Returns: the staged variants of attachments that do not exist here, after `p_after`, by attachment: the first line,
 -- the first 4 KiB (fewer if the archive has it in pieces that are very small), and how many bytes it has.
@@ -35,8 +35,8 @@ begin
     order by c.n limit 1;
 end $$;
 
--- Stages a piece of the bytes that take the place of a file's (variant 2). The first one deletes what an earlier try
--- has left.
+-- Stages a piece of the bytes that replace those of a file (variant 2). The first piece deletes the pieces of an
+-- earlier try.
 create or replace function import_file_write(p_import uuid, p_line bigint, p_id uuid, p_n int, p_data bytea)
 returns void
 language plpgsql volatile as $$
@@ -48,8 +48,8 @@ begin
     values (p_import, p_line, p_id, 2, p_n, p_data);
 end $$;
 
--- Records what the service found of files: their types, and the sizes of readable pictures (null for others). The import
--- counts as touched.
+-- Records the types of files, as the service found them, and the sizes of readable pictures (null for others). Renews
+-- the time at which the import was last used.
 -- Fails: PY409 import_ended.
 -- Locks: the import
 create or replace function import_files_put(
@@ -63,7 +63,7 @@ begin
     where a.import_id = p_import and a.id = f.id;
 end $$;
 
--- Puts the staged pieces of variant 2 in the place of the variant's.
+-- Replaces the staged pieces of a variant by those of variant 2.
 -- Fails: PY409 import_ended.
 -- Locks: the import
 create or replace function import_file_replace(

@@ -29,8 +29,8 @@ begin
             from (select * from import_left_out x order by x.line, x.reason limit 1000) l))::text;
 end $$;
 
--- Decides about accounts and blocks. A name for signing in that another account has is left out: the account is made
--- without it. Blocks are added to new accounts alone.
+-- Decides about accounts and blocks. A username, e-mail address or external id that another account has is left out:
+-- the account is created without it. Blocks are added to new accounts only.
 create or replace function import_plan_users(p_import uuid) returns void
 language plpgsql volatile as $$
 begin
@@ -241,7 +241,7 @@ begin
         else message_is_hidden(p_thread, p_user, v_seq) end;
 end $$;
 
--- Decides about attachments. Their bytes go with them.
+-- Decides about attachments, each together with its bytes.
 create or replace function import_plan_files(p_import uuid) returns void
 language plpgsql volatile as $$
 begin

@@ -1,4 +1,4 @@
--- Reading attachments, for callers who may.
+-- Reading attachments, with the checks of the caller's access.
 
 -- Returns: whether the user may see a ready attachment: its owner while nothing uses it; otherwise everyone who sees
 -- something that uses it. False for null, the user of an ended session. A use by a message is deleted together with the
@@ -118,7 +118,7 @@ language plpgsql volatile as $$
 declare
     v_attachment attachments;
 begin
-    -- As attachment_room: what an account stores at the same time counts in turn.
+    -- As attachment_room: the account's concurrent uploads are counted one after the other.
     perform from users u where u.id = p_owner for no key update;
     v_attachment := attachment_own(p_id, p_owner);
     if v_attachment.id is null then

@@ -1,7 +1,6 @@
--- Blocks. docs/access.md has the rules. What two people may do in their direct thread is on their own rows
--- (members.blocked, members.blocks), changed under the thread's lock. So a send is decided by rows that it reads
--- anyway, and the order of the log shows whether it came before the block. Adding people is decided with the log's
--- lock held.
+-- Blocks. docs/access.md has the rules. The rows of the two members of a direct thread have the blocks between them
+-- (members.blocked, members.blocks), changed under the thread's lock. So a send checks rows that it reads anyway, and
+-- the order of the log shows whether it came before the block. Adding people is checked while the log is locked.
 
 -- Fails: PY403 not_reachable, always. It says neither why nor who blocked the caller.
 create or replace function block_refuse() returns void
@@ -10,7 +9,7 @@ language sql stable as $$
 $$;
 
 -- Fails: PY403 not_reachable if one of `p_users` has blocked `p_actor`.
--- Locks: the caller holds the log's lock, so a block that comes before in the log is seen
+-- Locks: the caller holds the log's lock, so the check sees every block that is earlier in the log
 -- Costs: one index probe for all of them together
 create or replace function block_check(p_actor uuid, p_users uuid[]) returns void
 language plpgsql volatile as $$
@@ -20,8 +19,8 @@ begin
     end if;
 end $$;
 
--- Returns: the direct thread of two people, locked; null when they have none, and then nobody can make one before this
--- transaction ends.
+-- Returns: the direct thread of two people, locked; null when they have none, and then no session can create one before
+-- this transaction ends.
 -- Locks: the pair, the thread
 create or replace function direct_lock(p_user uuid, p_other uuid) returns uuid
 language plpgsql volatile as $$
@@ -34,7 +33,7 @@ begin
     return v_thread;
 end $$;
 
--- Returns: the number by which direct_lock locks a pair. Few pairs share one of 1,024, and an import that makes many
+-- Returns: the number by which direct_lock locks a pair. Few pairs share one of 1,024, and an import that creates many
 -- direct threads needs no more locks (import_mark_blocks).
 create or replace function direct_key(p_user uuid, p_other uuid) returns int
 language sql immutable as $$
@@ -73,8 +72,8 @@ begin
     perform log_announce(v_head);
 end $$;
 
--- Updates the rows of a direct thread's two members to the blocks between them. Does nothing for null.
--- Locks: both members' rows; the caller holds the thread, or has just made it
+-- Writes the blocks between two people to their rows in their direct thread. Does nothing for null.
+-- Locks: both members' rows; the caller holds the thread, or has just created it
 create or replace function block_mark(p_thread uuid) returns void
 language plpgsql volatile as $$
 begin

@@ -38,8 +38,8 @@ begin
         where c.is_enabled and u.suspended_at is null and (c.thread_id is null or c.thread_id = p_thread));
 end $$;
 
--- Makes a command and its bot, which joins no thread and is in no directory. Messages from now on run it. `p_thread`
--- is null for all threads.
+-- Creates a command and its bot, which joins no thread and is in no directory. Only later messages run the command.
+-- `p_thread` is null for all threads.
 -- Returns: the command.
 -- Fails: PY404 thread_not_found; PY409 word_taken; PY422 too_many_commands, when there are `p_count_max`.
 -- Locks: the commands (command_lock)
@@ -66,8 +66,8 @@ begin
     return command_get(p_command);
 end $$;
 
--- Prepares for a command that is made or enabled. While no command is enabled nobody searches the log, so the search
--- goes on from its end.
+-- Prepares for a command that is created or enabled. While no command is enabled, no worker searches the log for
+-- commands, so the search continues from the log's end.
 -- Returns: the log's end. Only messages after it run the command.
 -- Locks: the caller holds the commands
 create or replace function command_begin() returns bigint
@@ -79,8 +79,8 @@ begin
     return log_head();
 end $$;
 
--- Changes a command. Null leaves a value as it is; `p_has_description` says whether `p_description` is given. What
--- waits for a command that is disabled is answered with a failure at once.
+-- Changes a command. Null leaves a value as it is; `p_has_description` says whether `p_description` is given. Messages
+-- that wait for a command that is disabled are answered with a failure at once.
 -- Returns: the command.
 -- Fails: PY404 command_not_found.
 -- Locks: the commands, the runs
@@ -118,7 +118,7 @@ begin
     return command_get(p_command);
 end $$;
 
--- Disables a command. What waits for it is due at once, and is answered with a failure.
+-- Disables a command. The messages that wait for it are due at once, and are answered with a failure.
 -- Locks: the command's row, its runs
 create or replace function command_disable(p_command uuid, p_reason text) returns void
 language plpgsql volatile as $$
@@ -129,7 +129,7 @@ begin
     where r.command_id = p_command and not r.is_running and r.due_at > clock_timestamp();
 end $$;
 
--- Deletes a command with all that waits for it. Its bot stays, because its messages stay.
+-- Deletes a command and its runs. Its bot is not deleted, because the bot's messages remain.
 -- Fails: PY404 command_not_found.
 -- Locks: the commands, the command's row, its runs
 create or replace function command_delete(p_actor text, p_request text, p_admin_key uuid, p_command uuid) returns void
@@ -147,7 +147,7 @@ begin
         p_subject => p_command::text);
 end $$;
 
--- Gives a command a new secret. The present one also signs for `p_both_s` seconds; one before it no longer does.
+-- Gives a command a new secret. The present one also signs for `p_both_s` seconds, and older ones no longer do.
 -- Returns: the command.
 -- Fails: PY404 command_not_found.
 -- Locks: the command's row
@@ -167,8 +167,8 @@ begin
     return command_get(p_command);
 end $$;
 
--- Deletes what commands have of an account that is erased: the commands whose bot it is, and the runs of its messages.
--- Locks: of a bot with commands the commands and its commands' rows; the runs
+-- Deletes the commands of an account that is erased, if it is a bot, and the runs of its messages.
+-- Locks: for a bot with commands, the commands and their rows; the runs
 create or replace function command_forget_account(p_user uuid) returns void
 language plpgsql volatile as $$
 declare

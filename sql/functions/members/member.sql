@@ -26,9 +26,9 @@ begin
     return v_member;
 end $$;
 
--- Returns: a member as other members see them, with the effective marks. With `p_is_live` a joined member has
--- presence. Answers have it; the log, which does not keep presence, has not; nor does the direct thread of a user who
--- has blocked the other.
+-- Returns: a member as other members see them, with the effective marks. With `p_is_live` a joined member has presence:
+-- in answers, but not in the log, which does not keep presence, and not in the direct thread of a user who has blocked
+-- the other.
 create or replace function member_view(m members, p_is_live boolean default false) returns json
 language sql stable as $$
     select json_build_object(

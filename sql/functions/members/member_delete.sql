@@ -1,9 +1,9 @@
 -- Leaving, removing, declining and withdrawing invitations. member_log.sql has the events.
 
 -- Ends the membership of `p_user`: removed by another member, or left. A declined or withdrawn invitation becomes
--- `left`; `left_by_choice` says whether it was the person's own choice. When the last owner leaves, the
--- longest-standing admin, otherwise member, becomes owner. In a group a system message names who left; in a room there
--- is none (as with member_put).
+-- `left`; `left_by_choice` records whether it was the person's own choice. When the last owner leaves, the admin who
+-- joined first becomes owner; without admins, the member who joined first. In a group a system message names who left;
+-- in a room there is none (as with member_put).
 -- Fails: PY404 thread_not_found, member_not_found; PY403 not_joined, not_allowed; PY409 direct_members_fixed.
 -- Locks: the thread, the members' rows, the member's count, then the log
 create or replace function member_delete(p_actor uuid, p_thread uuid, p_user uuid) returns void
@@ -78,10 +78,10 @@ begin
     return v_old;
 end $$;
 
--- Makes the longest-standing admin, otherwise member, owner of a thread that has no owner. A bot only if nobody else
--- is left.
+-- Appoints an owner in a thread that has none: the admin who joined first; without admins, the member who joined first.
+-- A bot becomes owner only if the thread has no other members.
 -- Returns: their row; nulls if there is an owner, or no member.
--- Costs: a few index probes; without an admin, a look at all members
+-- Costs: a few index probes; without an admin, it reads all members
 create or replace function member_hand_on(p_thread uuid) returns members
 language plpgsql volatile as $$
 declare

@@ -1,5 +1,5 @@
--- What the functions for other programs check in Parley's database, and cannot check in a database apart. They lock
--- nothing: an open transaction must never hold a lock of Parley's.
+-- The checks that the functions for other programs make in Parley's own database, and cannot make in a database of
+-- another program. They lock nothing: an open transaction must never hold a lock of Parley's.
 
 -- Returns: the direct thread that ensure_direct has returned another id for; any other id unchanged.
 create or replace function outbox_thread(p_thread uuid) returns uuid
@@ -86,8 +86,8 @@ begin
     end if;
 end $$;
 
--- Fails: PY404 thread_not_found, PY403 not_joined, not_reachable, unless the sender may write. What waits in the outbox
--- counts: the same transaction may have added the sender.
+-- Fails: PY404 thread_not_found, PY403 not_joined, not_reachable, unless the sender may write. Rows that wait in the
+-- outbox count: the same transaction may have added the sender.
 create or replace function outbox_check_sender(p_sender uuid, p_thread uuid) returns void
 language plpgsql stable as $$
 declare
@@ -110,7 +110,7 @@ begin
     perform outbox_refuse_as('no_thread');
 end $$;
 
--- Fails: always, as an outcome of message_append or attachment_verdict says.
+-- Fails: always, with the problem for an outcome of message_append or attachment_verdict.
 create or replace function outbox_refuse_as(p_outcome text) returns void
 language plpgsql volatile as $$
 declare
@@ -119,7 +119,7 @@ begin
     perform parley.outbox_refuse('PY' || v_refusal.status, v_refusal.code, v_refusal.detail);
 end $$;
 
--- Returns: the problem for an outcome of message_append; nulls for an outcome that is none.
+-- Returns: the problem for an outcome of message_append; nulls for an outcome that is not a problem.
 create or replace function outbox_refusal(p_outcome text, out status int, out code text, out detail text)
 language sql immutable as $$
     select r.status, r.code, r.detail

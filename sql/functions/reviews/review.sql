@@ -20,7 +20,7 @@ begin
         'decided_at', rfc3339(r.decided_at))::text;
 end $$;
 
--- Begins the review of a message, or of an edit. What a send would be refused for is refused here, too.
+-- Begins the review of a message, or of an edit. The refusals of a send apply here, too.
 -- Fails: PY422 (reply_to, mentions, payload.attachments); PY409 id_taken, attachment_not_ready, attachment_refused; for
 -- an edit as message_own.
 -- Locks: the attachments by id; the caller holds the verdict
@@ -55,7 +55,7 @@ begin
     end if;
 end $$;
 
--- Keeps the attachments of a message under review. Those that the edited message has are judged no further.
+-- Keeps the attachments of a message under review. Those that the edited message already has are not checked.
 -- Fails: PY422 (payload.attachments); PY409 attachment_not_ready, attachment_refused.
 -- Locks: the attachments by id
 create or replace function review_use(
@@ -135,7 +135,7 @@ begin
     return v_review;
 end $$;
 
--- Approves or refuses a message under review. An approved one is appended to the log, with the time of now. The same
+-- Approves or refuses a message under review. An approved one is appended to the log, with the present time. The same
 -- decision again changes nothing.
 -- Returns: the review as JSON text.
 -- Fails: as review_lock; PY409 review_decided (it was decided otherwise), review_not_approvable.
@@ -169,7 +169,7 @@ begin
     return review_admin_json(v_review);
 end $$;
 
--- Appends a message under review to the log, or makes its edit.
+-- Appends a message under review to the log, or applies its edit.
 -- Fails: PY409 review_not_approvable, with the reason.
 -- Locks: as message_append or message_edit
 create or replace function review_append(r reviews) returns void

@@ -59,8 +59,8 @@ begin
     end if;
 end $$;
 
--- Publishes the thread's new state: one event for all members, and one for each invited person, who do not get the
--- former. The first invited people get theirs at once, the others by announcement_continue.
+-- Publishes the thread's new state: one event for all members, and an event of their own for each invited person. The
+-- first invited people get theirs at once, the others by announcement_continue.
 -- Locks: the announcement, then the log
 create or replace function thread_update_log(p_old threads, p_new threads, p_now timestamptz, p_by uuid) returns void
 language plpgsql volatile as $$
