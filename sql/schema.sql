@@ -13,6 +13,7 @@ CREATE TABLE public.users (
     email text,
     email_key text,
     external_id text,
+    custom text,
     erased_at timestamp with time zone,
     suspended_at timestamp with time zone,
     is_bot boolean
@@ -99,6 +100,8 @@ CREATE TABLE public.members (
     blocks boolean,
     left_by_choice boolean,
     is_bot boolean,
+    custom text,
+    labels text[],
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
 )
@@ -114,6 +117,8 @@ CREATE TABLE public.threads (
     direct_high uuid,
     room_key text COLLATE pg_catalog."C",
     external_id text,
+    custom text,
+    labels text[],
     keep_s integer,
     CONSTRAINT threads_check CHECK (((kind = 'direct'::text) = ((direct_low IS NOT NULL) AND (direct_high IS NOT NULL)))),
     CONSTRAINT threads_check1 CHECK (((kind = 'room'::text) = (room_key IS NOT NULL))),
@@ -541,7 +546,9 @@ CREATE TABLE public.import_members (
     archived boolean NOT NULL,
     pinned boolean NOT NULL,
     hidden_before_seq bigint NOT NULL,
-    left_by_choice boolean
+    left_by_choice boolean,
+    custom text,
+    labels text[]
 );
 CREATE TABLE public.import_messages (
     import_id uuid NOT NULL,
@@ -585,7 +592,10 @@ CREATE TABLE public.import_threads (
     kind text NOT NULL,
     title text,
     room_key text,
+    external_id text,
     image text,
+    custom text,
+    labels text[],
     keep_s integer,
     direct_low uuid,
     direct_high uuid,
@@ -608,6 +618,7 @@ CREATE TABLE public.import_users (
     is_suspended boolean NOT NULL,
     is_erased boolean NOT NULL,
     preferences json NOT NULL,
+    custom text,
     created_at timestamp with time zone NOT NULL
 );
 CREATE TABLE public.import_versions (
@@ -1120,6 +1131,7 @@ CREATE INDEX reviews_by_message ON public.reviews USING btree (message_id, threa
 CREATE INDEX reviews_by_sender ON public.reviews USING btree (sender_id, id);
 CREATE INDEX reviews_by_state ON public.reviews USING btree (state, id);
 CREATE UNIQUE INDEX reviews_pending ON public.reviews USING btree (thread_id, message_id) WHERE (state = 'pending'::text);
+CREATE INDEX rooms_by_label ON public.threads USING gin (labels) WITH (fastupdate=off) WHERE ((kind = 'room'::text) AND (labels IS NOT NULL));
 CREATE INDEX search_stale_by_thread ON public.search_stale USING btree (thread_id, seq);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX sign_in_failures_by_time ON public.sign_in_failures USING btree (failed_at);

@@ -159,26 +159,29 @@ public struct ChatThread: Sendable, Identifiable {
 
     // MARK: The thread
 
-    /// Changes title, picture or retention. A picture is an `https:` URL or `attachment:{id}`.
+    /// Changes title, picture, retention or the host app's data. A picture is an `https:` URL or `attachment:{id}`.
     public func update(
         title: FieldChange<String> = .unchanged, image: FieldChange<String> = .unchanged,
-        retention: FieldChange<Retention> = .unchanged
+        retention: FieldChange<Retention> = .unchanged, custom: FieldChange<[String: JSONValue]> = .unchanged,
+        labels: [String]? = nil
     ) async throws {
-        try await change(.threads.update(id, title: title, image: image, retention: retention).raw) {
-            [id] fold, answer, touches in
+        let call = Call<ThreadSummary>.threads.update(
+            id, title: title, image: image, retention: retention, custom: custom, labels: labels)
+        try await change(call.raw) { [id] fold, answer, touches in
             guard !touches.concern(id) else { return }
             try fold.change(id.rawValue) { $0.takeDescription(answer) }
         }
     }
 
     /// Changes the user's own view of the thread. Nil leaves a value as it is. `mute: .set(nil)` unmutes the thread, and
-    /// messages below `hiddenBeforeSeq` are no longer shown to the user.
+    /// messages below `hiddenBeforeSeq` are no longer shown to the user. Nobody else sees `custom` and `labels`.
     public func updateSettings(
         mute: FieldChange<Mute> = .unchanged, isArchived: Bool? = nil, isPinned: Bool? = nil,
-        hiddenBeforeSeq: Seq? = nil
+        hiddenBeforeSeq: Seq? = nil, custom: FieldChange<[String: JSONValue]> = .unchanged, labels: [String]? = nil
     ) async throws {
         let call = Call<ThreadSettings>.threads.updateSettings(
-            of: id, mute: mute, isArchived: isArchived, isPinned: isPinned, hiddenBeforeSeq: hiddenBeforeSeq)
+            of: id, mute: mute, isArchived: isArchived, isPinned: isPinned, hiddenBeforeSeq: hiddenBeforeSeq,
+            custom: custom, labels: labels)
         try await change(call.raw) { [id] fold, answer, touches in
             guard !touches.concern(id) else { return }
             try fold.showSettings(id.rawValue, answer)
@@ -271,7 +274,7 @@ extension Touches {
 // What calls of this device have changed is shown before the event. Counts are left to the event.
 extension Fold {
     mutating func showSettings(_ id: String, _ settings: JSONValue) throws {
-        let keys = ["muted_until", "archived", "pinned", "hidden_before_seq"]
+        let keys = ["muted_until", "archived", "pinned", "hidden_before_seq", "custom", "labels"]
         try change(id) { thread in
             thread.setMe(.object(keys.map { .init($0, settings[$0] ?? .null) }))
         }

@@ -63,10 +63,12 @@ extension ParleyClient {
 
     /// Creates a group. With `invite`, its members have to accept.
     public nonisolated func createGroup(
-        title: String?, members: [UserID], invite: Bool = false, retention: Retention? = nil
+        title: String?, members: [UserID], invite: Bool = false, retention: Retention? = nil,
+        custom: [String: JSONValue]? = nil, labels: [String] = []
     ) async throws -> ChatThread {
-        try await makeThread(
-            .threads.create(.group, title: title, members: members, invite: invite, retention: retention).raw)
+        let call = Call<ThreadSummary>.threads.create(
+            .group, title: title, members: members, invite: invite, retention: retention, custom: custom, labels: labels)
+        return try await makeThread(call.raw)
     }
 
     /// Joins the room of this title. It is made if there is none.
@@ -102,10 +104,11 @@ extension ParleyClient {
     /// Changes the own profile. An image is an `https:` URL or `attachment:{id}`.
     public nonisolated func updateProfile(
         name: String? = nil, profileImage: FieldChange<String> = .unchanged,
-        statusText: FieldChange<String> = .unchanged, preferences: Preferences? = nil
+        statusText: FieldChange<String> = .unchanged, preferences: Preferences? = nil,
+        custom: FieldChange<[String: JSONValue]> = .unchanged
     ) async throws {
         let call = Call<Account>.account.update(
-            name: name, profileImage: profileImage, statusText: statusText, preferences: preferences)
+            name: name, profileImage: profileImage, statusText: statusText, preferences: preferences, custom: custom)
         try await parts.store.flight { [connection = parts.connection] in
             try await connection.call(call.raw)
         } store: { fold, user, touches in

@@ -61,6 +61,7 @@ extension Parameter {
     static func id<Kind>(_ id: Identifier<Kind>) -> Parameter { .uuid(id.uuid) }
     static func ids<Kind>(_ ids: [Identifier<Kind>]) -> Parameter { .uuids(ids.map(\.uuid)) }
     static func json(_ text: JSONText) -> Parameter { .json(text.utf8) }
+    static func texts(orNull texts: [String]?) -> Parameter { texts.map { .texts($0) } ?? .null }
     static func bytes(orNull bytes: [UInt8]?) -> Parameter { bytes.map(Parameter.bytes) ?? .null }
     static func bool(orNull value: Bool?) -> Parameter { value.map(Parameter.bool) ?? .null }
     static func timestamp(orNull time: Timestamp?) -> Parameter {

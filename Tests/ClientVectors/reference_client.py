@@ -8,7 +8,7 @@ import collections
 # Waits after failures, in seconds: the longest ones while somebody looks and otherwise, and the longest after the first.
 LONGEST_WAIT, LONGEST_WAIT_UNWATCHED, LONGEST_FIRST_WAIT = 4, 16, 2
 
-SETTINGS = ("muted_until", "archived", "pinned", "hidden_before_seq")
+SETTINGS = ("muted_until", "archived", "pinned", "hidden_before_seq", "custom", "labels")
 PRESENCE = ("presence", "last_seen_at")
 
 
@@ -162,6 +162,7 @@ class State:
             thread |= {"unread_count": 0, "mention_count": 0, "head": 0, "last_activity_at": data["created_at"]}
             thread["me"] = {"role": own["role"], "status": own["status"], "read_seq": 0, "delivered_seq": 0}
             thread["me"] |= {"muted_until": None, "archived": False, "pinned": False, "hidden_before_seq": 0}
+            thread["me"] |= {"custom": None, "labels": []}
             self.on_thread_updated(thread_id, thread, data)
         self.threads[thread_id] = thread
         self.messages[thread_id] = {}
@@ -171,7 +172,7 @@ class State:
 
     def on_thread_updated(self, _, thread, data):
         peer = thread.get("peer") or {}  # A direct thread has the name and image of its peer.
-        thread |= {key: data[key] for key in ("retention", "member_count", "external_id")}
+        thread |= {key: data[key] for key in ("retention", "member_count", "external_id", "custom", "labels")}
         thread |= {"title": data["title"] or peer.get("name"), "image": data["image"] or peer.get("profile_image")}
 
     def on_member_updated(self, thread_id, thread, data):

@@ -124,13 +124,14 @@ extension ScriptedServer {
     private static func thread(_ id: String, title: String, messages: [JSONValue], archived: Bool) -> JSONValue {
         [
             "id": .string(id), "kind": "group", "title": .string(title), "image": .null,
-            "retention": ["keep": "forever"],
+            "labels": [], "retention": ["keep": "forever"],
             "member_count": 2, "created_at": time, "peer": .null, "last_message": messages.last ?? .null,
             "unread_count": .integer(Int64(messages.count)), "mention_count": 0, "last_activity_at": time,
             "head": .integer(Int64(messages.count)),
             "me": [
                 "role": "member", "status": "joined", "read_seq": 0, "delivered_seq": 0, "muted_until": .null,
-                "archived": .bool(archived), "pinned": false, "hidden_before_seq": 0, "invited_by": .null,
+                "archived": .bool(archived), "pinned": false, "hidden_before_seq": 0, "labels": [],
+                "invited_by": .null,
             ],
         ]
     }

@@ -24,7 +24,8 @@ $$;
 create or replace function user_json(u users) returns json
 language sql stable as $$
     select kind_json(u, json_build_object('id', u.id, 'username', u.username, 'name', u.name,
-        'profile_image', u.profile_image, 'status_text', u.status_text, 'presence', null, 'last_seen_at', null))
+        'profile_image', u.profile_image, 'status_text', u.status_text, 'custom', u.custom::json, 'presence', null,
+        'last_seen_at', null))
 $$;
 
 -- Returns: the caller's own account. Presence is left out in the log, which does not keep it.
@@ -32,7 +33,7 @@ create or replace function account_json(u users, p_presence text default null, p
 returns json
 language sql stable as $$
     select kind_json(u, json_build_object('id', u.id, 'username', u.username, 'name', u.name,
-        'profile_image', u.profile_image, 'status_text', u.status_text, 'presence', p_presence,
+        'profile_image', u.profile_image, 'status_text', u.status_text, 'custom', u.custom::json, 'presence', p_presence,
         'last_seen_at', rfc3339(p_last_seen_at), 'preferences', u.preferences, 'external_id', u.external_id,
         'created_at', rfc3339(u.created_at)))
 $$;
@@ -52,12 +53,25 @@ language sql immutable parallel safe as $$
         else json_build_object('keep', 'seconds', 'seconds', p_keep_s) end
 $$;
 
+-- Returns: labels as clients see them. Null is none, as it is stored. Inlined.
+create or replace function labels_json(p_labels text[]) returns text[]
+language sql immutable parallel safe as $$
+    select coalesce(p_labels, '{}')
+$$;
+
+-- Returns: the labels of a JSON array as they are stored; null for null and for none.
+create or replace function labels_of(p_labels json) returns text[]
+language sql immutable parallel safe as $$
+    select case when json_typeof(p_labels) = 'array' and json_array_length(p_labels) > 0
+        then array(select json_array_elements_text(p_labels)) end
+$$;
+
 -- Returns: a thread without anything that depends on who looks.
 create or replace function thread_json(t threads) returns json
 language sql stable as $$
     select json_build_object('id', t.id, 'kind', t.kind, 'external_id', t.external_id, 'title', t.title,
-        'image', t.image, 'retention', retention_json(t.keep_s), 'member_count', t.member_count,
-        'created_at', rfc3339(t.created_at))
+        'image', t.image, 'custom', t.custom::json, 'labels', labels_json(t.labels), 'retention', retention_json(t.keep_s),
+        'member_count', t.member_count, 'created_at', rfc3339(t.created_at))
 $$;
 
 -- Returns: a message as everyone sees it; a withdrawn one as its tombstone. `p_reactions` is JSON text, null for none.

@@ -23,6 +23,9 @@ create table users (
     email_key text,
     -- The token's `sub`. Null for accounts that sign in another way.
     external_id text,
+    -- The text of a JSON object of the host app, which Parley never looks into. Null without one. It is no `json`, which
+    -- has no equality.
+    custom text,
     -- An account that was erased leaves its row behind, for the messages that stay: without name, address and password.
     erased_at timestamptz,
     -- Who is suspended can't sign in.
@@ -71,6 +74,10 @@ create table threads (
     room_key text collate "C" unique,
     -- The id that the host app's server gave the thread. Null for threads without one.
     external_id text,
+    -- As users.custom.
+    custom text,
+    -- Null without any.
+    labels text[],
     -- How long a thread keeps its messages' content: null for ever, 0 until it is delivered, else so many seconds.
     keep_s int check (keep_s >= 0),
     unique (direct_low, direct_high),
@@ -78,6 +85,7 @@ create table threads (
     check ((kind = 'room') = (room_key is not null))
 );
 create unique index threads_by_external_id on threads (external_id) where external_id is not null;
+create index rooms_by_label on threads using gin (labels) with (fastupdate = off) where kind = 'room' and labels is not null;
 
 create table members (
     thread_id uuid not null,
@@ -112,6 +120,9 @@ create table members (
     -- Null: as the status says.
     left_by_choice boolean,
     is_bot boolean,
+    -- Of the member's settings: as users.custom and threads.labels.
+    custom text,
+    labels text[],
     primary key (thread_id, user_id)
 ) with (fillfactor = 80);
 create index members_by_user on members (user_id, thread_id);
@@ -922,6 +933,7 @@ create table import_users (
     is_suspended boolean not null,
     is_erased boolean not null,
     preferences json not null,
+    custom text,
     created_at timestamptz not null
 );
 
@@ -940,7 +952,10 @@ create table import_threads (
     kind text not null,
     title text,
     room_key text,
+    external_id text,
     image text,
+    custom text,
+    labels text[],
     keep_s int,
     direct_low uuid,
     direct_high uuid,
@@ -965,7 +980,9 @@ create table import_members (
     archived boolean not null,
     pinned boolean not null,
     hidden_before_seq bigint not null,
-    left_by_choice boolean
+    left_by_choice boolean,
+    custom text,
+    labels text[]
 );
 
 create table import_messages (

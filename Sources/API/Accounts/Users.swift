@@ -73,12 +73,14 @@ private struct AccountChanges {
         let image = fields.given("profile_image") { json throws(Invalid) in try Picture?(json) }
         let status = fields.given("status_text") { json throws(Invalid) in try StatusText?(json) }
         let preferences = fields.given("preferences") { json throws(Invalid) in try Preferences(json) }
+        let custom = fields.given("custom") { json throws(Invalid) in try CustomData?(json) }
         try fields.end()
         hasPreferences = preferences != nil
         if let name { members.append(.init("name", .string(name.text))) }
         if let image { members.append(.init("profile_image", .string(orNull: image?.text))) }
         if let status { members.append(.init("status_text", .string(orNull: status?.text))) }
         if let preferences { members.append(.init("preferences", preferences.json)) }
+        if let custom { members.append(.init("custom", custom?.json ?? .null)) }
     }
 }
 

@@ -1,4 +1,5 @@
-// The caller's settings of a thread: muted, archived, pinned, cleared. Only the caller's devices see them.
+// The caller's settings of a thread: muted, archived, pinned, cleared, the app's data. Only the caller's devices see
+// them.
 import Domain
 import Store
 
@@ -29,10 +30,12 @@ private struct SettingsChanges {
         let archived = fields.given("archived") { json throws(Invalid) in try Bool(json) }
         let pinned = fields.given("pinned") { json throws(Invalid) in try Bool(json) }
         let hiddenBefore = fields.given("hidden_before_seq") { json throws(Invalid) in try Seq(json) }
+        let appData = AppData(&fields)
         try fields.end()
         if let mutedUntil { members.append(.init("muted_until", .string(orNull: mutedUntil?.description))) }
         if let archived { members.append(.init("archived", .bool(archived))) }
         if let pinned { members.append(.init("pinned", .bool(pinned))) }
         if let hiddenBefore { members.append(.init("hidden_before_seq", .integer(hiddenBefore.value))) }
+        members += appData.members
     }
 }

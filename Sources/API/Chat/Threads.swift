@@ -20,12 +20,12 @@ struct ThreadCalls: Sendable {
     private func createThread(_ call: Call, _ identity: Identity) async throws -> Answer {
         let draft = try ThreadDraft(await call.body(), creator: identity.user, limits: limits)
         if draft.kind == .room, let title = draft.title {
-            return try await join(title, identity.user, retention: draft.retention)
+            return try await join(title, identity.user, retention: draft.retention, appData: draft.appData)
         }
         let (created, thread) = try await rates.counting {
             try await store.createThread(
                 id: .make(), kind: draft.kind, title: draft.title?.text, roomKey: nil, creator: identity.user,
-                members: draft.members, invite: draft.invite, retention: draft.retention,
+                members: draft.members, invite: draft.invite, retention: draft.retention, appData: draft.appData,
                 rules: AdmissionRules(for: identity.user, limits, rates))
         }
         settle(created, reaching: draft.members.count, by: identity.user)
@@ -64,26 +64,39 @@ struct ThreadCalls: Sendable {
         return try await join(title, identity.user, retention: .standard(limits))
     }
 
-    /// - Parameter retention: applied if the room is new.
-    private func join(_ title: Title, _ user: UserID, retention: Retention) async throws -> Answer {
+    /// - Parameters:
+    ///   - retention: applied if the room is new.
+    ///   - appData: the same.
+    private func join(
+        _ title: Title, _ user: UserID, retention: Retention, appData: AppData = AppData()
+    ) async throws -> Answer {
         let (created, thread) = try await rates.counting {
             try await store.joinRoom(
                 id: .make(), title: title.text, key: title.key, user: user, memberCountMax: limits.roomMemberCountMax,
-                retention: retention, rules: AdmissionRules(for: user, limits, rates))
+                retention: retention, appData: appData, rules: AdmissionRules(for: user, limits, rates))
         }
         settle(created, reaching: 0, by: user)
         return .made(created, thread)
     }
 
     private func searchRooms(_ call: Call, _ identity: Identity) async throws -> Answer {
-        var query = call.query
+        var query = call.query(list: "label")
         let request = query.pageRequest()
+        let labels = query.labels()
         let prefix = query.given("query") { text throws(Invalid) in
             try SearchPrefix.checkLength(text)
             return RoomKey(text)
         }
         try query.end()
-        return .list("rooms", try await store.rooms(prefix: prefix ?? RoomKey(""), request), limit: request.limit)
+        let page = try await store.rooms(prefix: prefix ?? RoomKey(""), labels: labels, request)
+        return .list("rooms", page, limit: request.limit)
+    }
+}
+
+extension Fields where Raw == String {
+    /// The labels that all threads of a list have; empty for any. Read a query with `list: "label"`.
+    mutating func labels() -> [String] {
+        all("label") { text throws(Invalid) in try Label(text: text).text }
     }
 }
 
@@ -105,6 +118,7 @@ struct ThreadDraft: Sendable {
     var members: [UserID]
     var invite: Bool
     var retention: Retention
+    var appData: AppData
 
     init(_ body: JSONValue, creator: UserID, limits: Limits) throws(Invalid) {
         var fields = try Fields(body)
@@ -120,6 +134,7 @@ struct ThreadDraft: Sendable {
         let retention = fields.optional("retention") { json throws(Invalid) in
             try Retention(json, limits: limits)
         }
+        appData = AppData(&fields)
         let others = (members ?? []).withoutRepeats.filter { $0 != creator }
         switch kind {
         case .direct:
@@ -159,6 +174,7 @@ private struct ThreadChanges {
         let retention = fields.optional("retention") { json throws(Invalid) in
             try Retention(json, limits: limits)
         }
+        let appData = AppData(&fields)
         try fields.end()
         if let title {
             self.title = title
@@ -166,5 +182,6 @@ private struct ThreadChanges {
         }
         if let image { members.append(.init("image", .string(orNull: image?.text))) }
         if let retention { members.append(.init("keep_s", retention.keepS.map { .integer($0) } ?? .null)) }
+        members += appData.members
     }
 }

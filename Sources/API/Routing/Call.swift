@@ -21,6 +21,9 @@ struct Call: Sendable {
     /// The parameters of the query.
     var query: Fields<String> { Fields(query: request.query ?? "") }
 
+    /// The parameters of a query in which one may be repeated.
+    func query(list: String) -> Fields<String> { Fields(query: request.query ?? "", list: list) }
+
     /// The page that a list without other parameters is asked for.
     func pageRequest() throws -> PageRequest {
         var query = query

@@ -15,6 +15,7 @@ extension LineParser {
         let external = fields.optional("external_id", ExternalID.self)
         let kind = fields.optional("kind", AccountKind.self) ?? .person
         let preferences = fields.optional("preferences", Preferences.self)
+        let custom = fields.optional("custom", CustomData.self)
         let isSuspended = fields.optional("suspended", Bool.self) ?? false
         let createdAt = fields.required("created_at", Timestamp.self)
         try fields.end()
@@ -37,6 +38,7 @@ extension LineParser {
         row.set("email", email?.text)
         row.set("email_key", email?.key)
         row.set("external_id", external?.text)
+        row.set("custom", custom?.text)
         return row.json
     }
 

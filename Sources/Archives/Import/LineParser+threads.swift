@@ -11,6 +11,9 @@ extension LineParser {
         }
         let image = fields.optional("image", Picture.self)
         let retention = fields.optional("retention", Retention.self)
+        let external = fields.optional("external_id", ExternalID.self)
+        let custom = fields.optional("custom", CustomData.self)
+        let labels = fields.optional("labels", Labels.self)
         let createdAt = fields.required("created_at", Timestamp.self)
         var pair: [UserID] = []
         switch kind {
@@ -26,6 +29,9 @@ extension LineParser {
         row.set("kind", kind?.rawValue)
         row.set("created_at", createdAt)
         row.set("keep_s", number: retention?.keepS)
+        row.set("external_id", external?.text)
+        row.set("custom", custom?.text)
+        row.set("labels", labels)
         if let low = pair.min(), let high = pair.max() {
             row.set("direct_low", low)
             row.set("direct_high", high)
@@ -61,6 +67,8 @@ extension LineParser {
         row.set("hidden_before_seq", number: fields.optional("hidden_before_seq", Seq.self)?.value ?? 0)
         for name in ["archived", "pinned"] { row.set(name, fields.optional(name, Bool.self) ?? false) }
         row.set("left_by_choice", fields.optional("left_by_choice", Bool.self))
+        row.set("custom", fields.optional("custom", CustomData.self)?.text)
+        row.set("labels", fields.optional("labels", Labels.self))
         try fields.end()
         row.set("thread_id", thread)
         row.set("user_id", user)

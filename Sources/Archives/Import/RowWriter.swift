@@ -26,6 +26,10 @@ struct RowWriter {
         if !ids.isEmpty { set(name, .array(ids.map { .string($0.description) })) }
     }
 
+    mutating func set(_ name: String, _ labels: Labels?) {
+        if let labels, !labels.texts.isEmpty { set(name, labels.json) }
+    }
+
     /// `bytea` in its hexadecimal form.
     mutating func set(_ name: String, _ bytes: [UInt8]?) { set(name, bytes.map { "\\x" + $0.hexadecimal }) }
 }

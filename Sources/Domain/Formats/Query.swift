@@ -6,7 +6,8 @@ private let queryParameterCountMax = 32
 extension Fields where Raw == String {
     /// Reads a query as sent, without its `?`; nil for none. A parameter that cannot be decoded, or a repeated name, is
     /// a mistake like others. `+` is a space, as in forms.
-    package init(query: Substring) {
+    /// - Parameter list: the name of a parameter that may be repeated.
+    package init(query: Substring, list: String? = nil) {
         var given: [(name: String, raw: String)] = []
         var mistakes: [Problem.Field] = []
         // The last piece holds all that follows, and is not split further.
@@ -25,7 +26,7 @@ extension Fields where Raw == String {
                     Problem.Field(FieldPath.step(name), "Must be valid percent-encoded UTF-8."))
                 continue
             }
-            if given.contains(where: { $0.name == name }) {
+            if name != list, given.contains(where: { $0.name == name }) {
                 mistakes.append(Problem.Field(FieldPath.step(name), "Must be given only once."))
             } else if value.utf8.contains(0) {
                 mistakes.append(Problem.Field(FieldPath.step(name), "Must not have the character U+0000."))

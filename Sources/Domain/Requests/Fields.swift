@@ -69,6 +69,20 @@ package struct Fields<Raw: Sendable>: Sendable {
         }
     }
 
+    /// Returns all values of a name that may be repeated, in their order.
+    package mutating func all<Value>(_ name: String, _ read: (Raw) throws(Invalid) -> Value) -> [Value] {
+        var values: [Value] = []
+        for index in given.indices where given[index].name.utf8.elementsEqual(name.utf8) {
+            isRead[index] = true
+            do {
+                values.append(try read(given[index].raw))
+            } catch {
+                mistakes.append(contentsOf: error.inside(name).fields)
+            }
+        }
+        return values
+    }
+
     /// As `given`, but absence is a mistake.
     package mutating func required<Value>(_ name: String, _ read: (Raw) throws(Invalid) -> Value) -> Value? {
         let before = mistakes.count

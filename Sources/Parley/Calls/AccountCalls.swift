@@ -11,15 +11,17 @@ public struct AccountCalls: Sendable {
     /// The own account. `GET /v1/users/me`
     public func get() -> Call<Account> { Call("GET", "v1", "users", "me") }
 
-    /// Changes the own account. `preferences` are replaced as a whole. An image is a URL, or `attachment:` and the id of
-    /// an uploaded picture. `PATCH /v1/users/me`
+    /// Changes the own account. `preferences` and `custom` are replaced as a whole. An image is a URL, or `attachment:` and
+    /// the id of an uploaded picture. `PATCH /v1/users/me`
     public func update(
         name: String? = nil, profileImage: FieldChange<String> = .unchanged,
-        statusText: FieldChange<String> = .unchanged, preferences: Preferences? = nil
+        statusText: FieldChange<String> = .unchanged, preferences: Preferences? = nil,
+        custom: FieldChange<[String: JSONValue]> = .unchanged
     ) -> Call<Account> {
         let body: JSONValue = .fields([
             "name": name.map { .string($0) }, "profile_image": profileImage.json { .string($0) },
             "status_text": statusText.json { .string($0) }, "preferences": preferences?.json,
+            "custom": custom.json { .object($0) },
         ])
         return Call("PATCH", "v1", "users", "me", body: body)
     }

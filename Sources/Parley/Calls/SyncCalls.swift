@@ -7,9 +7,14 @@ extension Call {
 
 /// `Call.sync`.
 public struct SyncCalls: Sendable {
-    /// The user's threads, newest activity first, and the cursor to sync from. `GET /v1/inbox`
-    public func inbox(unreadOnly: Bool = false, limit: Int? = nil, page: String? = nil) -> Call<InboxPage> {
-        Call("GET", "v1", "inbox", query: [("unread", unreadOnly ? "true" : nil)] + .page(limit, page))
+    /// The user's threads, newest activity first, and the cursor to sync from. With labels those that have all of them,
+    /// the thread's or the user's own. `GET /v1/inbox`
+    public func inbox(
+        unreadOnly: Bool = false, labels: [String] = [], limit: Int? = nil, page: String? = nil
+    ) -> Call<InboxPage> {
+        Call(
+            "GET", "v1", "inbox",
+            query: [("unread", unreadOnly ? "true" : nil)] + .labels(labels) + .page(limit, page))
     }
 
     /// The events after a cursor: at once if there are any, else as soon as there is one, and after `wait` (at
@@ -24,6 +29,9 @@ public struct SyncCalls: Sendable {
 }
 
 extension [(String, String?)] {
+    /// Labels that each thread of the list has.
+    static func labels(_ labels: [String]) -> Self { labels.map { ("label", $0) } }
+
     /// The parameters of every list.
     static func page(_ limit: Int?, _ page: String?) -> Self { [("limit", limit.map { String($0) }), ("page", page)] }
 }

@@ -17,12 +17,13 @@ public struct ThreadCalls: Sendable {
     /// `members`. With `invite`, the members are invited instead of added. `POST /v1/threads`
     public func create(
         _ kind: ThreadKind, title: String? = nil, members: [UserID] = [], invite: Bool = false,
-        retention: Retention? = nil
+        retention: Retention? = nil, custom: [String: JSONValue]? = nil, labels: [String] = []
     ) -> Call<ThreadSummary> {
         let body: JSONValue = .fields([
             "kind": .init(kind), "title": title.map { .string($0) },
             "members": members.isEmpty ? nil : .array(members.map { .init($0) }), "invite": invite ? true : nil,
-            "retention": retention.map { .object($0.json) },
+            "retention": retention.map { .object($0.json) }, "custom": custom.map { .object($0) },
+            "labels": labels.isEmpty ? nil : .array(labels.map { .string($0) }),
         ])
         return Call("POST", "v1", "threads", body: body)
     }
@@ -30,15 +31,18 @@ public struct ThreadCalls: Sendable {
     /// A thread. `GET /v1/threads/{thread_id}`
     public func get(_ id: ThreadID) -> Call<ThreadSummary> { Call("GET", "v1", "threads", id.rawValue) }
 
-    /// Changes a group or room. An image is a URL, or `attachment:` and the id of an uploaded picture.
+    /// Changes a group or room. An image is a URL, or `attachment:` and the id of an uploaded picture. `custom` and
+    /// `labels` are replaced as a whole.
     /// `PATCH /v1/threads/{thread_id}`
     public func update(
         _ id: ThreadID, title: FieldChange<String> = .unchanged, image: FieldChange<String> = .unchanged,
-        retention: FieldChange<Retention> = .unchanged
+        retention: FieldChange<Retention> = .unchanged, custom: FieldChange<[String: JSONValue]> = .unchanged,
+        labels: [String]? = nil
     ) -> Call<ThreadSummary> {
         let body: JSONValue = .fields([
             "title": title.json { .string($0) }, "image": image.json { .string($0) },
-            "retention": retention.json { .object($0.json) },
+            "retention": retention.json { .object($0.json) }, "custom": custom.json { .object($0) },
+            "labels": labels.map { .array($0.map { .string($0) }) },
         ])
         return Call("PATCH", "v1", "threads", id.rawValue, body: body)
     }
@@ -48,9 +52,12 @@ public struct ThreadCalls: Sendable {
         Call("POST", "v1", "rooms", body: ["title": .string(title)])
     }
 
-    /// Rooms whose title begins with the text, largest first; all rooms without a text. `GET /v1/rooms`
-    public func rooms(matching text: String? = nil, limit: Int? = nil, page: String? = nil) -> Call<RoomPage> {
-        Call("GET", "v1", "rooms", query: [("query", text)] + .page(limit, page))
+    /// Rooms whose title begins with the text, largest first; all rooms without a text. With labels those that have all
+    /// of them. `GET /v1/rooms`
+    public func rooms(
+        matching text: String? = nil, labels: [String] = [], limit: Int? = nil, page: String? = nil
+    ) -> Call<RoomPage> {
+        Call("GET", "v1", "rooms", query: [("query", text)] + .labels(labels) + .page(limit, page))
     }
 
     /// The members: owners, then admins, then the others. `GET /v1/threads/{thread_id}/members`
@@ -75,14 +82,16 @@ public struct ThreadCalls: Sendable {
     }
 
     /// Changes the user's own settings of a thread. Messages below `hiddenBeforeSeq` are no longer shown to the user.
+    /// `custom` and `labels` are the user's own, and are replaced as a whole.
     /// `PATCH /v1/threads/{thread_id}/settings`
     public func updateSettings(
         of id: ThreadID, mute: FieldChange<Mute> = .unchanged, isArchived: Bool? = nil, isPinned: Bool? = nil,
-        hiddenBeforeSeq: Seq? = nil
+        hiddenBeforeSeq: Seq? = nil, custom: FieldChange<[String: JSONValue]> = .unchanged, labels: [String]? = nil
     ) -> Call<ThreadSettings> {
         let body: JSONValue = .fields([
             "muted_until": mute.json { .init($0.end) }, "archived": isArchived.map { .bool($0) },
             "pinned": isPinned.map { .bool($0) }, "hidden_before_seq": hiddenBeforeSeq.map { .init($0) },
+            "custom": custom.json { .object($0) }, "labels": labels.map { .array($0.map { .string($0) }) },
         ])
         return Call("PATCH", "v1", "threads", id.rawValue, "settings", body: body)
     }

@@ -19,6 +19,10 @@ public struct OwnMembership: Sendable, Hashable, Codable {
     public var isPinned: Bool
     /// Messages below this seq are not shown to the user.
     public var hiddenBeforeSeq: Seq
+    /// The host app's own data, which no other user sees, at most 4 KiB as JSON.
+    public var custom: [String: JSONValue]?
+    /// The user's own labels of the thread, which no other user sees.
+    public var labels: [String]
     /// Who invited the user. Nil after joining.
     public var invitedBy: Sender?
 
@@ -26,7 +30,7 @@ public struct OwnMembership: Sendable, Hashable, Codable {
     public init(
         role: Role = .member, status: MemberStatus = .joined, readSeq: Seq = 0, deliveredSeq: Seq = 0,
         mute: Mute? = nil, isArchived: Bool = false, isPinned: Bool = false, hiddenBeforeSeq: Seq = 0,
-        invitedBy: Sender? = nil
+        custom: [String: JSONValue]? = nil, labels: [String] = [], invitedBy: Sender? = nil
     ) {
         self.role = role
         self.status = status
@@ -36,11 +40,13 @@ public struct OwnMembership: Sendable, Hashable, Codable {
         self.isArchived = isArchived
         self.isPinned = isPinned
         self.hiddenBeforeSeq = hiddenBeforeSeq
+        self.custom = custom
+        self.labels = labels
         self.invitedBy = invitedBy
     }
 
     enum CodingKeys: String, CodingKey {
-        case role, status
+        case role, status, custom, labels
         case readSeq = "read_seq"
         case deliveredSeq = "delivered_seq"
         case mute = "muted_until"
@@ -105,12 +111,17 @@ public struct ThreadSettings: Sendable, Hashable, Codable {
     public var isPinned: Bool
     /// Messages below this seq are not shown to the user.
     public var hiddenBeforeSeq: Seq
+    /// The host app's own data, which no other user sees.
+    public var custom: [String: JSONValue]?
+    /// The user's own labels of the thread.
+    public var labels: [String]
     /// The thread's unread messages.
     public var unreadCount: Int
     /// The unread messages that mention the user.
     public var mentionCount: Int
 
     enum CodingKeys: String, CodingKey {
+        case custom, labels
         case mute = "muted_until"
         case isArchived = "archived"
         case isPinned = "pinned"

@@ -13,6 +13,10 @@ public struct ThreadSummary: Sendable, Hashable, Codable, Identifiable {
     public var title: String?
     /// A URL, or `attachment:` and the id of an attachment.
     public var image: String?
+    /// The host app's own data about the thread, at most 4 KiB as JSON.
+    public var custom: [String: JSONValue]?
+    /// The host app's labels of the thread. `OwnMembership/labels` are the user's own.
+    public var labels: [String]
     /// How long the server keeps what is sent from now on.
     public var retention: Retention
     /// How many people have joined.
@@ -39,6 +43,7 @@ public struct ThreadSummary: Sendable, Hashable, Codable, Identifiable {
     /// Creates a thread, for example for a preview.
     public init(
         id: ThreadID, kind: ThreadKind, externalID: String? = nil, title: String? = nil, image: String? = nil,
+        custom: [String: JSONValue]? = nil, labels: [String] = [],
         retention: Retention = .forever, memberCount: Int = 0, createdAt: Date, peer: User? = nil,
         lastMessage: Message? = nil, unreadCount: Int = 0, mentionCount: Int = 0, lastActivityAt: Date, head: Seq = 0,
         me: OwnMembership = .init()
@@ -48,6 +53,8 @@ public struct ThreadSummary: Sendable, Hashable, Codable, Identifiable {
         self.externalID = externalID
         self.title = title
         self.image = image
+        self.custom = custom
+        self.labels = labels
         self.retention = retention
         self.memberCount = memberCount
         self.createdAt = createdAt
@@ -70,6 +77,8 @@ extension ThreadSummary: FieldCoded {
         try fields.code(&externalID, "external_id")
         try fields.code(&title, "title")
         try fields.code(&image, "image")
+        try fields.code(&custom, "custom")
+        try fields.code(&labels, "labels")
         try fields.code(&retention, "retention")
         try fields.code(&memberCount, "member_count")
         try fields.code(&createdAt, "created_at")
@@ -96,6 +105,10 @@ public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
     public var title: String?
     /// A URL, or `attachment:` and the id of an attachment.
     public var image: String?
+    /// The host app's own data about the thread, at most 4 KiB as JSON.
+    public var custom: [String: JSONValue]?
+    /// The host app's labels of the thread. `OwnMembership/labels` are the user's own.
+    public var labels: [String]
     /// How long the server keeps what is sent from now on.
     public var retention: Retention
     /// How many people have joined.
@@ -104,7 +117,7 @@ public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
     public var createdAt: Date
 
     enum CodingKeys: String, CodingKey {
-        case id, kind, title, image, retention
+        case id, kind, title, image, custom, labels, retention
         case externalID = "external_id"
         case memberCount = "member_count"
         case createdAt = "created_at"

@@ -13,6 +13,8 @@ public struct User: Sendable, Hashable, Codable, Identifiable {
     public var profileImage: String?
     /// What the person wrote about the present.
     public var statusText: String?
+    /// The host app's own data about the person, at most 4 KiB as JSON.
+    public var custom: [String: JSONValue]?
     /// It is nil where the server does not show it, and for people who do not share presence.
     public var presence: Presence?
     /// The end of the last poll or stream. Only there if `presence` is `offline`.
@@ -25,13 +27,15 @@ public struct User: Sendable, Hashable, Codable, Identifiable {
     /// Makes a profile, for example for a preview.
     public init(
         id: UserID, username: String? = nil, name: String, profileImage: String? = nil, statusText: String? = nil,
-        presence: Presence? = nil, lastSeenAt: Date? = nil, kind: AccountKind? = nil
+        custom: [String: JSONValue]? = nil, presence: Presence? = nil, lastSeenAt: Date? = nil,
+        kind: AccountKind? = nil
     ) {
         self.id = id
         self.username = username
         self.name = name
         self.profileImage = profileImage
         self.statusText = statusText
+        self.custom = custom
         self.presence = presence
         self.lastSeenAt = lastSeenAt
         self.kind = kind
@@ -47,6 +51,7 @@ extension User: FieldCoded {
         try fields.code(&name, "name")
         try fields.code(&profileImage, "profile_image")
         try fields.code(&statusText, "status_text")
+        try fields.code(&custom, "custom")
         try fields.code(&presence, "presence")
         try fields.code(&lastSeenAt, "last_seen_at")
         try fields.code(&kind, "kind")

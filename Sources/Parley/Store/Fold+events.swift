@@ -95,7 +95,7 @@ extension Fold {
                 "me": [
                     "role": own?["role"] ?? .null, "status": own?["status"] ?? .null, "read_seq": 0,
                     "delivered_seq": 0, "muted_until": .null, "archived": false, "pinned": false,
-                    "hidden_before_seq": 0,
+                    "hidden_before_seq": 0, "custom": .null, "labels": [],
                 ],
             ])
             thread.takeDescription(data)
@@ -219,7 +219,7 @@ extension Fold {
     }
 
     mutating func updateSettings(_ id: String, _ data: JSONValue) throws {
-        let keys = ["muted_until", "archived", "pinned", "hidden_before_seq"]
+        let keys = ["muted_until", "archived", "pinned", "hidden_before_seq", "custom", "labels"]
         let hiddenBefore = try thread(id)?.hiddenBefore
         try change(id) { thread in
             thread.setMe(.object(keys.map { .init($0, data[$0] ?? .null) }))
@@ -266,7 +266,7 @@ extension ThreadState {
     mutating func takeDescription(_ source: JSONValue) {
         self["retention"] = source["retention"]
         self["member_count"] = source["member_count"]
-        self["external_id"] = source["external_id"]
+        for key in ["external_id", "custom", "labels"] { self[key] = source[key] }
         self["title"] = source["title"]?.unlessNull ?? self["peer"]?["name"] ?? .null
         self["image"] = source["image"]?.unlessNull ?? self["peer"]?["profile_image"] ?? .null
     }

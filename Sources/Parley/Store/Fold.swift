@@ -102,7 +102,7 @@ struct Fold {
     /// it may be one of those that the log no longer has.
     mutating func setAccount(_ user: JSONValue) throws {
         let before = try db.value("account").map { try JSONValue(stored: $0) }
-        if let before, ["name", "profile_image", "status_text"].contains(where: { before[$0] != user[$0] }) {
+        if let before, ["name", "profile_image", "status_text", "custom"].contains(where: { before[$0] != user[$0] }) {
             try updateUserEverywhere(user)
         }
         try db.setValue("account", user.text)

@@ -12,12 +12,15 @@ package struct InboxPage: Sendable {
 }
 
 extension Store {
-    package func inbox(for user: UserID, unreadOnly: Bool, _ request: PageRequest) async throws -> InboxPage {
+    /// - Parameter labels: those that each thread has, its own or the user's; empty for any.
+    package func inbox(
+        for user: UserID, unreadOnly: Bool, labels: [String] = [], _ request: PageRequest
+    ) async throws -> InboxPage {
         try await reads.row(
             "inbox",
             [
                 .id(user), .int(request.limit), .bool(unreadOnly), .int8(orNull: request.after?.boundedRank),
-                .uuid(orNull: request.after?.id),
+                .uuid(orNull: request.after?.id), .texts(orNull: labels.isEmpty ? nil : labels),
             ]
         ) { row in
             var next: PageKey?

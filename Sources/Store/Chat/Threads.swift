@@ -6,14 +6,15 @@ extension Store {
     /// Creates a thread. For two people who have a direct thread, returns that thread, with `created` false.
     package func createThread(
         id: ThreadID, kind: ThreadKind, title: String?, roomKey: String?, creator: UserID, members: [UserID],
-        invite: Bool, retention: Retention, rules: AdmissionRules = AdmissionRules()
+        invite: Bool, retention: Retention, appData: AppData = AppData(), rules: AdmissionRules = AdmissionRules()
     ) async throws -> (created: Bool, thread: JSONText) {
         try await spending(rules.buckets).row(
             "thread_create",
             [
                 .id(id), .text(kind.rawValue), .text(orNull: title), .text(orNull: roomKey), .id(creator),
                 .ids(members), .bool(invite), .int4(orNull: retention.keepS), .int4(orNull: rules.threadCountMax32),
-                .bool(rules.strangers == .invite),
+                .bool(rules.strangers == .invite), .text(orNull: appData.custom??.text),
+                .texts(appData.labels??.texts ?? []),
             ]
         ) { (try $0.bool(0), try $0.json(1)) }
     }
@@ -21,19 +22,22 @@ extension Store {
     /// Joins the room with this key, or makes it.
     package func joinRoom(
         id: ThreadID, title: String, key: RoomKey, user: UserID, memberCountMax: Int, retention: Retention,
-        rules: AdmissionRules
+        appData: AppData = AppData(), rules: AdmissionRules
     ) async throws -> (created: Bool, thread: JSONText) {
         try await spending(rules.buckets).row(
             "room_join",
             [
                 .id(id), .id(user), .text(title), .text(key.text), .int(memberCountMax),
                 .int4(orNull: retention.keepS), .int4(orNull: rules.threadCountMax32),
+                .text(orNull: appData.custom??.text), .texts(appData.labels??.texts ?? []),
             ]
         ) { (try $0.bool(0), try $0.json(1)) }
     }
 
-    package func rooms(prefix: RoomKey, _ request: PageRequest) async throws -> Page {
-        try await reads.page("room_list", [.text(prefix.text)], request)
+    /// - Parameter labels: those that each room of the list has; empty for any.
+    package func rooms(prefix: RoomKey, labels: [String] = [], _ request: PageRequest) async throws -> Page {
+        try await reads.page(
+            "room_list", [.text(prefix.text)], request, trailing: [.texts(orNull: labels.isEmpty ? nil : labels)])
     }
 
     package func thread(_ thread: ThreadID, for user: UserID) async throws -> JSONText {

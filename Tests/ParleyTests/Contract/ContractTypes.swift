@@ -52,7 +52,7 @@ struct ContractType: Sendable, CustomStringConvertible {
             "CommandDescription", "CommandWord",
             "ConsumerName", "CurrentStatus", "Cursor", "DeviceName", "DisplayName", "Document", "EmailAddress",
             "EventID", "EventStream", "HistoryBound", "ImageReference", "ImageURL", "KeptSeconds", "Lines",
-            "ExternalIDOrNull", "MessageAttachments",
+            "CustomOrNull", "ExternalIDOrNull", "Label", "Labels", "LabelsOrNull", "MessageAttachments",
             "Next", "Partial", "Password", "Presence", "ProblemCode", "ReportState", "ReviewState", "Role", "Seq",
             "SeqOrNull",
             "StatusText", "StructuredBoolean", "ThreadKind", "Time", "TimeOrNull", "Title", "Username",

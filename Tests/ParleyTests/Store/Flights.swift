@@ -131,7 +131,7 @@ struct Overtaking {
     private static func settings(hiddenBefore: Seq) -> JSONValue {
         [
             "muted_until": .null, "archived": false, "pinned": true, "hidden_before_seq": .init(hiddenBefore),
-            "unread_count": 0, "mention_count": 0,
+            "custom": .null, "labels": [], "unread_count": 0, "mention_count": 0,
         ]
     }
 

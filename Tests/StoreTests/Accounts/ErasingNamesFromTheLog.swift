@@ -58,4 +58,24 @@ struct ErasingNamesFromTheLog {
             """)
         #expect(found == ["1", "t", "1", "t|t", "1", "1", "2|1", "t", "0"])
     }
+
+    /// Objects as `json` and as `jsonb` write them, which sorts the members.
+    @Test("removes the host app's data of the account alone, however deep it is")
+    func custom() async throws {
+        let data = #"{"a": {"b": [{}, "}\"{", {"c": "\\"}]}, "custom": {"d": {}}}"#
+        func event(_ first: String, _ second: String) -> String {
+            #"{"n": 1.50, "users": [{"id": "\#(first)", "name": "Name1", "custom": \#(data), "username": "u"}, "#
+                + #"{"id":"\#(second)","username":"v","name":"Name2","status_text":null,"custom":\#(data)}]}"#
+        }
+        let (ann, ben) = ("00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002")
+        let found = try await Psql.lines(
+            """
+            select erasure_text($j$\(event(ann, ben))$j$, '\(ann)');
+            select erasure_text(erasure_text($j$\(event(ann, ben))$j$, '\(ann)'), '\(ben)');
+            """)
+        let annOnly = #"{"n": 1.50, "users": [{"id": "\#(ann)", "name":"Deleted user", "custom": null, "username":null}, "#
+        let withBen = #"{"id":"\#(ben)","username":"v","name":"Name2","status_text":null,"custom":\#(data)}]}"#
+        let without = #"{"id":"\#(ben)","username":null,"name":"Deleted user","status_text":null,"custom":null}]}"#
+        #expect(found == [annOnly + withBen, annOnly + without])
+    }
 }

@@ -207,4 +207,43 @@ struct PlansOfFunctions {
                 "page of an owner|31", "page of an owner|t",
             ])
     }
+
+    /// The first plan is made for empty tables.
+    @Test("a label is looked up by an index: in an inbox of 2,000 threads, and among 20,000 rooms")
+    func labels() async throws {
+        let database = try await MigratedDatabase.create()
+        let id = "('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid"
+        let fetched = """
+            select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read) from pg_stat_xact_user_tables
+            where relname in ('threads', 'members', 'messages')
+            """
+        let found = try await Psql.lines(
+            """
+            insert into users (id, name, created_at) values ('\(Self.ann)', 'Ann', now());
+            \(Psql.plannerSettings)
+            set plan_cache_mode = force_generic_plan;
+            select count(*) from room_list('', 31, null, null, '{few}');
+            insert into threads (id, kind, title, room_key, created_at, member_count, labels)
+            select \(id), 'room', 'R' || n, 'r' || n, now(), 1,
+                case when n % 2000 = 7 then '{many,few}'::text[] when n % 3 = 0 then '{many}' end
+            from generate_series(1, 20000) n;
+            insert into members (thread_id, user_id, role, status, labels)
+            select \(id), '\(Self.ann)', 'owner', 'joined', case when n % 500 = 5 then '{own}'::text[] end
+            from generate_series(1, 2000) n;
+            analyze threads, members;
+            begin;
+            select count(*) from room_list('', 31, null, null, '{few}');
+            select (\(fetched)) < 20;
+            rollback;
+            begin;
+            select json_array_length(threads::json) from inbox('\(Self.ann)', 30, false, null, null);
+            select (\(fetched)) as all_threads \\gset
+            rollback;
+            begin;
+            select json_array_length(threads::json) from inbox('\(Self.ann)', 30, false, null, null, '{own}');
+            select (\(fetched)) <= 2 * :all_threads;
+            rollback;
+            """, in: database)
+        #expect(found == ["0", "10", "t", "30", "4", "t"])
+    }
 }

@@ -156,7 +156,8 @@ struct InboxFold: Sendable {
             let own = data["receipts"].items.first { $0["user_id"].string == user } ?? .null
             if own != .null { threads[id]?.me["delivered_seq"] = own["delivered_seq"] }
         case "settings.updated":
-            threads[id]?.set(["muted_until", "archived", "pinned", "hidden_before_seq"], countsFrom: data)
+            threads[id]?.set(
+                ["muted_until", "archived", "pinned", "hidden_before_seq", "custom", "labels"], countsFrom: data)
             threads[id]?.hide()
         case "user.updated" where event["thread_id"] != .null: threads[id]?.rename(data)
         case "user.updated":
@@ -191,7 +192,8 @@ struct InboxFold: Sendable {
             shown: shown,
             me: [
                 "role": mine["role"], "status": mine["status"], "read_seq": 0, "delivered_seq": 0, "muted_until": .null,
-                "archived": false, "pinned": false, "hidden_before_seq": 0, "invited_by": .null,
+                "archived": false, "pinned": false, "hidden_before_seq": 0, "custom": .null, "labels": [],
+                "invited_by": .null,
             ])
         entry.update(data)
         return entry
@@ -240,7 +242,7 @@ extension InboxFold.Entry {
 
     /// A direct thread has the other member's name and image.
     fileprivate mutating func update(_ thread: JSON) {
-        for key in ["kind", "retention", "member_count"] { shown[key] = thread[key] }
+        for key in ["kind", "external_id", "custom", "labels", "retention", "member_count"] { shown[key] = thread[key] }
         for (key, own) in [("title", "name"), ("image", "profile_image")] {
             shown[key] = thread[key] == .null ? shown["peer"]?[own] ?? .null : thread[key]
         }

@@ -62,7 +62,8 @@ extension VectorStage {
         try await check()
         try await read(4, in: thread, by: laptop)
         try await check()
-        try await call("PATCH", "/users/me", ["name": "Ann B.", "status_text": "At sea"], as: ann)
+        try await call(
+            "PATCH", "/users/me", ["name": "Ann B.", "status_text": "At sea", "custom": ["berth": 7]], as: ann)
         try await check()
         let (path, connection, typist) = ("/v1/threads/\(thread)/typing", caller, ann)
         let typing = Task {
@@ -95,7 +96,9 @@ extension VectorStage {
         let place: JSON = ["latitude": .number(59.3), "longitude": .number(18.1), "label": "The lake"]
         try await send("", in: thread, by: cleo, ["type": "location", "payload": place])
         try await check()
-        try await call("PATCH", "/threads/\(thread)", ["title": nil, "image": nil], as: ann)
+        try await call(
+            "PATCH", "/threads/\(thread)", ["title": nil, "image": nil, "custom": ["order": 42], "labels": ["order"]],
+            as: ann)
     }
 
     fileprivate mutating func playReactions() async throws {
@@ -217,6 +220,9 @@ extension VectorStage {
         try await settings(["hidden_before_seq": 4, "archived": false, "muted_until": nil], in: thread)
         try await check()
         try await settings(["hidden_before_seq": 0, "pinned": false], in: thread)
+        try await settings(["custom": ["colour": "red"], "labels": ["work", "urgent"]], in: thread)
+        try await check()
+        try await settings(["custom": nil, "labels": ["work"]], in: thread)
         try await scroll(thread, limit: 10)
     }
 
@@ -301,7 +307,9 @@ extension VectorStage {
         try await send("Also mine", in: another, by: laptop)
         try await check()
         try await loadMembers(of: thread)
-        try await call("PATCH", "/users/me", ["name": "Benjamin", "preferences": ["push": "none"]], as: laptop)
+        try await call(
+            "PATCH", "/users/me",
+            ["name": "Benjamin", "preferences": ["push": "none"], "custom": ["theme": "dark"]], as: laptop)
         try await check()
         try await call("PUT", "/users/me/blocks/\(cleo.id)", as: laptop)
         try await call("PUT", "/users/me/blocks/\(ann.id)", as: laptop)

@@ -42,6 +42,7 @@ package struct SampleArchive: Sendable {
                 "user",
                 #""id":"\#(ann)","username":"\#(username)","name":"Ann \#(word)","created_at":"2020-01-01T00:00:00Z""#
                     + #","email":"\#(username)@a.example","status_text":"there","preferences":{"share_presence":false}"#
+                    + #","custom":{"a":null,"b":[1]}"#
             ),
             line("user", #""id":"\#(bob)","name":"Bob","created_at":"2020-01-02T00:00:00.123Z","suspended":true"#),
             line("user", #""id":"\#(bot)","name":"Bot","kind":"bot","created_at":"2020-01-02T00:00:00Z""#),
@@ -52,13 +53,19 @@ package struct SampleArchive: Sendable {
     package var threads: [String] {
         let at = #""created_at":"2020-02-01T00:00:00Z""#
         return [
-            line("thread", #""id":"\#(group)","kind":"group","title":"Trip",\#(at)"#),
+            line(
+                "thread",
+                #""id":"\#(group)","kind":"group","title":"Trip","external_id":"trip|\#(word)","custom":{"a":null}"#
+                    + #","labels":["z","a"],\#(at)"#),
             line("thread", #""id":"\#(direct)","kind":"direct","user_ids":["\#(bob)","\#(ann)"],\#(at)"#),
             line(
                 "thread",
                 #""id":"\#(room)","kind":"room","title":"Room \#(word)","retention":{"keep":"seconds","seconds":86400},\#(at)"#
             ),
-            line("member", #""thread_id":"\#(group)","user_id":"\#(ann)","role":"owner","pinned":true"#),
+            line(
+                "member",
+                #""thread_id":"\#(group)","user_id":"\#(ann)","role":"owner","pinned":true,"custom":{"n":null}"#
+                    + #","labels":["work"]"#),
             line(
                 "member",
                 #""thread_id":"\#(group)","user_id":"\#(bob)","read_seq":20,"joined_at":"2020-02-02T00:00:00Z""#),

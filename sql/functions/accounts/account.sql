@@ -41,7 +41,7 @@ begin
         from users u cross join lateral presence_of(u) p where u.id = p_user);
 end $$;
 
--- Changes the members of `p_changes` (name, profile_image, status_text, preferences). Notifies the account's own
+-- Changes the members of `p_changes` (name, profile_image, status_text, preferences, custom). Notifies the account's own
 -- devices, and the people who see the account in threads of up to 100 members: in the first threads at once, in the
 -- others by announcement_continue.
 -- Fails: PY401 invalid_token (the account was erased meanwhile); as attachment_use_picture.
@@ -52,7 +52,7 @@ declare
     v_user users;
     v_old_image text;
     v_changes jsonb := p_changes::jsonb;
-    v_is_profile boolean := v_changes ?| array['name', 'profile_image', 'status_text'];
+    v_is_profile boolean := v_changes ?| array['name', 'profile_image', 'status_text', 'custom'];
     v_now timestamptz := stamp();
     v_last bigint;
 begin
@@ -62,7 +62,8 @@ begin
         profile_image = case when v_changes ? 'profile_image' then v_changes ->> 'profile_image'
             else u.profile_image end,
         status_text = case when v_changes ? 'status_text' then v_changes ->> 'status_text' else u.status_text end,
-        preferences = coalesce(p_changes -> 'preferences', u.preferences)
+        preferences = coalesce(p_changes -> 'preferences', u.preferences),
+        custom = case when v_changes ? 'custom' then p_changes ->> 'custom' else u.custom end
     where u.id = p_user and u.erased_at is null returning u.* into v_user;
     if not found then
         perform caller_refuse();

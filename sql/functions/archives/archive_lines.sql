@@ -6,11 +6,13 @@ language sql immutable parallel safe as $$
     select '{"type":"' || p_type || '","data":' || json_strip_nulls(p_data) || '}'
 $$;
 
--- Returns: a line with one member more, whose own nulls stay. Without it for null.
-create or replace function archive_line_with(p_type text, p_data json, p_name text, p_value json) returns text
+-- Returns: a line with one or two members more, whose own nulls stay. Without them for null.
+create or replace function archive_line_with(
+    p_type text, p_data json, p_name text, p_value json, p_other text default null, p_other_value json default null)
+returns text
 language sql immutable parallel safe as $$
     select '{"type":"' || p_type || '","data":' || left(json_strip_nulls(p_data)::text, -1)
-        || coalesce(',"' || p_name || '":' || p_value, '') || '}}'
+        || coalesce(',"' || p_name || '":' || p_value, '') || coalesce(',"' || p_other || '":' || p_other_value, '') || '}}'
 $$;
 
 -- Returns: an account without its password. An erased one has its name alone.
@@ -23,28 +25,28 @@ language sql stable as $$
             'profile_image', u.profile_image, 'status_text', u.status_text, 'email', u.email,
             'external_id', u.external_id, 'kind', case when u.is_bot then 'bot' end,
             'suspended', case when u.suspended_at is not null then true end, 'created_at', rfc3339(u.created_at)),
-            'preferences', case when u.preferences::text <> '{}' then u.preferences end) end
+            'preferences', case when u.preferences::text <> '{}' then u.preferences end, 'custom', u.custom::json) end
 $$;
 
 -- Returns: a thread without its members.
 create or replace function archive_thread(t threads) returns text
 language sql stable as $$
-    select archive_line('thread', json_build_object('id', t.id, 'kind', t.kind, 'title', t.title, 'image', t.image,
-        'retention', case when t.keep_s is not null then retention_json(t.keep_s) end,
+    select archive_line_with('thread', json_build_object('id', t.id, 'kind', t.kind, 'external_id', t.external_id,
+        'title', t.title, 'image', t.image, 'labels', t.labels, 'retention', case when t.keep_s is not null then retention_json(t.keep_s) end,
         'user_ids', case when t.kind = 'direct' then json_build_array(t.direct_low, t.direct_high) end,
-        'created_at', rfc3339(t.created_at)))
+        'created_at', rfc3339(t.created_at)), 'custom', t.custom::json)
 $$;
 
 -- Returns: a membership with the member's marks and settings.
 create or replace function archive_member(m members) returns text
 language sql stable as $$
-    select archive_line('member', json_build_object('thread_id', m.thread_id, 'user_id', m.user_id, 'role', m.role,
+    select archive_line_with('member', json_build_object('thread_id', m.thread_id, 'user_id', m.user_id, 'role', m.role,
         'status', m.status, 'left_by_choice', m.left_by_choice, 'joined_at', rfc3339(m.joined_at),
         'invited_at', rfc3339(m.invited_at), 'invited_by', m.invited_by,
         'read_seq', m.read_seq, 'read_at', rfc3339(m.read_at),
         'delivered_seq', greatest(m.delivered_seq, m.read_seq), 'delivered_at', rfc3339(m.delivered_at),
         'muted_until', rfc3339(m.muted_until), 'archived', nullif(m.archived, false), 'pinned', nullif(m.pinned, false),
-        'hidden_before_seq', nullif(m.hidden_before_seq, 0)))
+        'hidden_before_seq', nullif(m.hidden_before_seq, 0), 'labels', m.labels), 'custom', m.custom::json)
 $$;
 
 -- Returns: a message. Withdrawn content is left out, as everywhere.

@@ -64,11 +64,11 @@ create or replace function import_add_people(p_import uuid, p_now timestamptz) r
 language plpgsql volatile as $$
 begin
     insert into users (id, username, username_key, name, profile_image, status_text, preferences, created_at, email,
-        email_key, external_id, is_bot, suspended_at, erased_at)
+        email_key, external_id, custom, is_bot, suspended_at, erased_at)
     select n.id, case when n.keeps_username then n.username end, case when n.keeps_username then n.username_key end, n.name,
         case when n.keeps_image then n.profile_image end, n.status_text, n.preferences, least(n.created_at, p_now),
         case when n.keeps_email then n.email end, case when n.keeps_email then n.email_key end,
-        case when n.keeps_external then n.external_id end, n.is_bot, case when n.is_suspended then p_now end,
+        case when n.keeps_external then n.external_id end, n.custom, n.is_bot, case when n.is_suspended then p_now end,
         case when n.is_erased then p_now end
     from import_new_users n order by n.id;
     insert into user_words (word, user_id)
@@ -85,8 +85,10 @@ end $$;
 create or replace function import_add_threads(p_import uuid, p_retention_max_s int) returns void
 language plpgsql volatile as $$
 begin
-    insert into threads (id, kind, title, image, room_key, keep_s, created_at, direct_low, direct_high)
+    insert into threads (id, kind, title, image, room_key, external_id, custom, labels, keep_s, created_at, direct_low,
+        direct_high)
     select t.id, t.kind, t.title, case when f.keeps_image then t.image end, t.room_key,
+        case when f.keeps_external then t.external_id end, t.custom, t.labels,
         case when p_retention_max_s > 0 then least(t.keep_s, p_retention_max_s) else t.keep_s end,
         least(t.created_at, stamp()), t.direct_low, t.direct_high
     from import_threads t join import_fates f on f.id = t.id and f.fate = 'new'

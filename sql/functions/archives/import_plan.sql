@@ -103,7 +103,9 @@ create or replace function import_plan_threads(p_import uuid, p_retention_max_s 
 language plpgsql volatile as $$
 begin
     create temporary table import_fates on commit drop as
-    select t.id, t.line, t.kind, import_is_picture(p_import, t.image) as keeps_image, d.id as other_id,
+    select t.id, t.line, t.kind, t.external_id, import_is_picture(p_import, t.image) as keeps_image, d.id as other_id,
+        row_number() over (partition by t.external_id order by t.line) = 1
+            and not exists (select from threads x where x.external_id = t.external_id) as keeps_external,
         case when e.id is not null then 'existing' when d.id is not null then 'refused' else 'new' end as fate
     from import_threads t
     left join threads e on e.id = t.id
@@ -115,6 +117,9 @@ begin
     insert into import_left_out
     select f.line, 'thread', format('The two users have the direct thread %s already.', f.other_id)
     from import_fates f where f.fate = 'refused'
+    union all
+    select f.line, 'thread', format('The external id "%s" is taken. The thread has no external id.', f.external_id)
+    from import_fates f where f.fate = 'new' and f.external_id is not null and not f.keeps_external
     union all
     select f.line, 'thread', 'The image is not an attachment of the archive that is a picture.'
     from import_fates f where f.fate = 'new' and not f.keeps_image

@@ -38,7 +38,7 @@ begin
     delete from presence p where p.user_id = p_user;
     perform hold_keep_account(p_user);
     update users u set username = null, username_key = null, name = erased_name(), profile_image = null, status_text = null,
-        preferences = '{}', password_hash = null, external_id = null, last_seen_at = null, suspended_at = null,
+        preferences = '{}', custom = null, password_hash = null, external_id = null, last_seen_at = null, suspended_at = null,
         erased_at = v_now
     where u.id = p_user and u.erased_at is null
     returning u.* into v_user;

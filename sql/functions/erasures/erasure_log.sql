@@ -104,21 +104,63 @@ end $$;
 
 -- Returns: JSON text in which each object that begins with the user's id has the erased name, and nulls for its other
 -- members. Works on text, so that nothing else changes, such as the numbers of a payload. `{"id"` never occurs inside a
--- string, where quotes are escaped; so the object is read from its beginning, and only its simple members.
+-- string, where quotes are escaped; so the object is read from its beginning, and only its simple members. `custom`,
+-- the one that is not simple, becomes null first.
 create or replace function erasure_text(p_text text, p_user uuid) returns text
 language plpgsql immutable as $$
 declare
-    v_text text := p_text;
+    v_text text := erasure_custom(p_text, p_user);
     v_found text;
     v_string constant text := '"(?:[^"\\]|\\.)*"';
 begin
     for v_found in
         select distinct f.piece[1]
-        from regexp_matches(p_text, '(\{"id" ?: ?"' || p_user || '"(?:, ?"[a-z_]+" ?: ?(?:' || v_string || '|null))+)', 'g') f (piece)
+        from regexp_matches(v_text, '(\{"id" ?: ?"' || p_user || '"(?:, ?"[a-z_]+" ?: ?(?:' || v_string || '|null))+)', 'g') f (piece)
     loop
         v_text := replace(v_text, v_found, regexp_replace(regexp_replace(v_found,
             '"name" ?: ?' || v_string, '"name":"' || erased_name() || '"'),
             '"(username|profile_image|status_text|last_seen_at|presence)" ?: ?' || v_string, '"\1":null', 'g'));
     end loop;
     return v_text;
+end $$;
+
+-- Returns: JSON text with null for the `custom` of each object that begins with the user's id.
+create or replace function erasure_custom(p_text text, p_user uuid) returns text
+language plpgsql immutable as $$
+declare
+    v_text text := p_text;
+    -- The object up to the value, which is an object, too.
+    v_before constant text := '(\{"id" ?: ?"' || p_user
+        || '"(?:, ?"[a-z_]+" ?: ?(?:"(?:[^"\\]|\\.)*"|null))*, ?"custom" ?: ?)\{';
+    v_found text;
+    v_at int;
+begin
+    if strpos(p_text, '"custom"') = 0 then
+        return p_text;
+    end if;
+    loop
+        v_found := substring(v_text from v_before);
+        exit when v_found is null;
+        v_at := strpos(v_text, v_found || '{') + length(v_found);
+        v_text := left(v_text, v_at - 1) || 'null' || substr(v_text, v_at + json_object_length(substr(v_text, v_at)));
+    end loop;
+    return v_text;
+end $$;
+
+-- Returns: how many characters the JSON object has with which the text begins.
+create or replace function json_object_length(p_text text) returns int
+language plpgsql immutable as $$
+declare
+    v_piece text;
+    v_depth int := 0;
+    v_length int := 0;
+begin
+    -- The object has at most 4 KiB (CustomData), and some spaces more.
+    for v_piece in select f.piece[1]
+        from regexp_matches(left(p_text, 32768), '("(?:[^"\\]|\\.)*"|[{}]|[^"{}]+)', 'g') f (piece) loop
+        v_length := v_length + length(v_piece);
+        v_depth := v_depth + case v_piece when '{' then 1 when '}' then -1 else 0 end;
+        exit when v_depth = 0;
+    end loop;
+    return v_length;
 end $$;

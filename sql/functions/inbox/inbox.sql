@@ -2,10 +2,12 @@
 
 -- Returns: a page of the caller's threads as JSON text, the newest activity first, all from one snapshot. `head` is
 -- that snapshot's last position: syncing from it misses and repeats nothing. `next_rank`, and `p_after_rank` for the
--- next page, are milliseconds since 1970. A page ends before 1 MiB, but has at least one thread. In PL/pgSQL, which
+-- next page, are milliseconds since 1970. `p_labels`: only threads that have all of these labels, their own or the
+-- caller's; null: all threads. A page ends before 1 MiB, but has at least one thread. In PL/pgSQL, which
 -- keeps its plans: planning, or a call of an SQL function for each thread, would be most of the cost.
 -- Costs: as user_threads; entries are built for the page only
-create or replace function inbox(p_user uuid, p_limit int, p_unread_only boolean, p_after_rank bigint, p_after_id uuid)
+create or replace function inbox(
+    p_user uuid, p_limit int, p_unread_only boolean, p_after_rank bigint, p_after_id uuid, p_labels text[] default null)
 returns table (threads text, unread_total bigint, head bigint, epoch int, next_rank bigint, next_id uuid)
 language plpgsql stable
 set enable_memoize = off set plan_cache_mode = force_generic_plan
@@ -19,7 +21,11 @@ begin
     ), wanted as (
         select i.*, row_number() over () as place
         from (select j.* from mine j
-            where (not p_unread_only or j.unread > 0) and (v_after is null or (j.rank, j.thread_id) < (v_after, p_after_id))
+            where (not p_unread_only or j.unread > 0)
+                and (p_labels is null or (
+                    select labels_json(t.labels) || labels_json(j.labels) from threads t where t.id = j.thread_id)
+                    @> p_labels)
+                and (v_after is null or (j.rank, j.thread_id) < (v_after, p_after_id))
             order by j.rank desc, j.thread_id desc
             limit p_limit + 1) i
     ), page as materialized (
@@ -47,25 +53,27 @@ end $$;
 --   rank                when something last happened that the user may know of: thread_activity
 --   read_seq, own_seq   as in member_marks
 --   unread              as unread_count, which is only called where this query cannot count by itself
+--   labels              the user's own
 -- Costs: a few index probes a thread, fewer where all is read. A mark is never past the head, so the head is looked
 -- for from the mark on: without a lower bound the look-up reads a whole page of the index Inlined where it is in
 -- FROM. `offset 0` keeps columns that are used twice from being computed twice.
 create or replace function user_threads(p_user uuid) returns table (
-    thread_id uuid, rank timestamptz, head bigint, head_at timestamptz, read_seq bigint, own_seq bigint, unread bigint)
+    thread_id uuid, rank timestamptz, head bigint, head_at timestamptz, read_seq bigint, own_seq bigint, unread bigint,
+    labels text[])
 language sql stable rows 100 as $$
     select o.thread_id, o.rank, o.head, o.head_at, o.read_seq, o.own_seq,
         case when o.is_bot or o.head > o.mark is not true then 0
             when o.own_seq < o.read_seq or o.hides then (select unread_count(m, o.own_seq, o.head) from members m
                 where m.thread_id = o.thread_id and m.user_id = p_user)
             else o.head - o.mark - (select count(*) from messages x where x.thread_id = o.thread_id and x.seq > o.mark
-                and (x.deleted_at is not null or x.sender_id is null)) end
+                and (x.deleted_at is not null or x.sender_id is null)) end, o.labels
     from (
         select r.*, greatest(r.own_seq, r.hidden_before_seq - 1) as mark
         from (
             select k.*, case when k.back_from_seq = k.read_seq then coalesce(k.back_to_seq, k.read_seq) else k.read_seq end
                 as own_seq
             from (
-                select m.thread_id, m.is_bot, m.hides, m.hidden_before_seq, m.back_from_seq, m.back_to_seq,
+                select m.thread_id, m.is_bot, m.hides, m.hidden_before_seq, m.back_from_seq, m.back_to_seq, m.labels,
                     l.seq as head, l.created_at as head_at,
                     coalesce(l.created_at, case when m.status = 'invited' then m.invited_at end,
                         (select t.created_at from threads t where t.id = m.thread_id)) as rank,

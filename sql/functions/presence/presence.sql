@@ -19,7 +19,7 @@ create or replace function profile_json(u users) returns json
 language plpgsql stable as $$
 begin
     return (select kind_json(u, json_build_object('id', u.id, 'username', u.username, 'name', u.name,
-        'profile_image', u.profile_image, 'status_text', u.status_text, 'presence', p.presence,
+        'profile_image', u.profile_image, 'status_text', u.status_text, 'custom', u.custom::json, 'presence', p.presence,
         'last_seen_at', rfc3339(p.last_seen_at)))
     from presence_of(u) p);
 end $$;

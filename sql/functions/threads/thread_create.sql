@@ -6,6 +6,7 @@
 -- existing thread keeps its own.
 --   p_threads_max             how many threads each of them may have; null: any number
 --   p_strangers_are_invited   people who share no thread with the creator are invited in any case
+--   p_custom, p_labels        as in threads; an existing thread keeps its own
 --   p_keys, p_steps_ms, p_windows_ms   the creator's limits, as in rate_limit_spend: new threads, strangers added
 -- Fails: PY422 (members: somebody is not a user); PY422 too_many_threads; PY403 not_reachable (one of them has blocked
 -- the creator); PY429 rate_limited.
@@ -14,6 +15,7 @@
 create or replace function thread_create(
     p_thread uuid, p_kind text, p_title text, p_room_key text, p_creator uuid, p_members uuid[], p_invite boolean,
     p_keep_s int default null, p_threads_max int default null, p_strangers_are_invited boolean default false,
+    p_custom text default null, p_labels text[] default null,
     p_keys bytea[] default null, p_steps_ms int[] default null, p_windows_ms int[] default null
 ) returns table (created boolean, thread text)
 language plpgsql volatile as $$
@@ -42,10 +44,10 @@ begin
         v_invited := v_strangers;
     end if;
     v_joined := p_creator || array(select n.id from unnest(p_members) n (id) where n.id <> all (v_invited));
-    insert into threads (id, kind, title, room_key, keep_s, created_at, member_count, direct_low, direct_high)
+    insert into threads (id, kind, title, room_key, keep_s, created_at, member_count, direct_low, direct_high, custom, labels)
     values (p_thread, p_kind, p_title, p_room_key, p_keep_s, v_now, cardinality(v_joined),
         case when p_kind = 'direct' then least(p_creator, p_members[1]) end,
-        case when p_kind = 'direct' then greatest(p_creator, p_members[1]) end)
+        case when p_kind = 'direct' then greatest(p_creator, p_members[1]) end, p_custom, nullif(p_labels, '{}'))
     on conflict do nothing
     returning * into v_thread;
     if not found then

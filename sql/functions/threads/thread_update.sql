@@ -1,6 +1,6 @@
 -- Changing threads.
 
--- Changes the members of `p_changes` (title, image, keep_s). Publishes thread.updated to members and invited people,
+-- Changes the members of `p_changes` (title, image, keep_s, custom, labels). Publishes thread.updated to members and invited people,
 -- and for a new title a system message. A new retention holds for messages sent afterwards. `p_room_key` is the new
 -- title's key; only rooms have one. Values that are set already change nothing.
 -- Returns: the thread as the caller sees it.
@@ -28,9 +28,17 @@ begin
     if v_changes ? 'keep_s' then
         v_new.keep_s := v_changes ->> 'keep_s';
     end if;
-    if (v_new.title, v_new.image, v_new.keep_s) is distinct from (v_old.title, v_old.image, v_old.keep_s) then
+    if v_changes ? 'custom' then
+        v_new.custom := p_changes ->> 'custom';
+    end if;
+    if v_changes ? 'labels' then
+        v_new.labels := labels_of(p_changes -> 'labels');
+    end if;
+    if (v_new.title, v_new.image, v_new.keep_s, v_new.custom, v_new.labels)
+        is distinct from (v_old.title, v_old.image, v_old.keep_s, v_old.custom, v_old.labels) then
         begin
-            update threads t set title = v_new.title, image = v_new.image, room_key = v_new.room_key, keep_s = v_new.keep_s
+            update threads t set title = v_new.title, image = v_new.image, room_key = v_new.room_key, keep_s = v_new.keep_s,
+                custom = v_new.custom, labels = v_new.labels
             where t.id = p_thread;
         exception when unique_violation then
             perform refuse(409, 'title_taken', 'Another room has this title. Choose another title.');

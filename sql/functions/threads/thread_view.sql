@@ -16,6 +16,7 @@ language sql stable as $$
     select json_build_object('role', m.role, 'status', m.status, 'read_seq', p_read,
         'delivered_seq', greatest(m.delivered_seq, p_seen), 'muted_until', rfc3339(m.muted_until),
         'archived', m.archived, 'pinned', m.pinned, 'hidden_before_seq', m.hidden_before_seq,
+        'custom', m.custom::json, 'labels', labels_json(m.labels),
         'invited_by', case when m.status = 'invited' then sender_json(m.invited_by) end)
 $$;
 
@@ -48,7 +49,7 @@ language sql stable rows 1 as $$
         'peer', case when p.id is not null then
             case when m.status = 'joined' and m.blocked is null and (member_of(t.id, p.id)).status = 'joined' then profile_json(p)
                 else user_json(p) end end,
-        'member_count', t.member_count, 'retention', retention_json(t.keep_s), 'created_at', rfc3339(t.created_at),
+        'custom', t.custom::json, 'labels', labels_json(t.labels), 'member_count', t.member_count, 'retention', retention_json(t.keep_s), 'created_at', rfc3339(t.created_at),
         'last_message', case when v.seq is not null then message_json(v.thread_id, v.seq, v.id, v.sender_id, u.name,
             u.profile_image, v.type, v.payload, v.reply_to, v.mentions, v.created_at, v.edited_at, v.deleted_at,
             v.expires_at, case when v.reacted then reactions_json(v.thread_id, v.seq, m.user_id) end)::json end,

@@ -1,6 +1,6 @@
 // The shapes that the core shares with the user interface. Keys of JSON objects are those of the HTTP contract.
 
-/** @typedef {{id: string, username?: string | null, name: string, profile_image: string | null, status_text?: string | null, presence?: 'online' | 'offline' | null, last_seen_at?: string | null, kind?: 'bot'}} Person */
+/** @typedef {{id: string, username?: string | null, name: string, profile_image: string | null, status_text?: string | null, custom?: Record<string, unknown> | null, presence?: 'online' | 'offline' | null, last_seen_at?: string | null, kind?: 'bot'}} Person */
 
 /** @typedef {'all' | 'mentions' | 'none'} Notify */
 
@@ -15,6 +15,8 @@
  * @property {boolean} pinned
  * @property {Notify} [notify] what the user is notified of; absent: all
  * @property {number} hidden_before_seq
+ * @property {Record<string, unknown> | null} [custom]
+ * @property {string[]} [labels]
  * @property {Person | null} [invited_by]
  */
 
@@ -30,6 +32,8 @@
  * @property {string} id
  * @property {'direct' | 'group' | 'room'} kind
  * @property {string | null} [external_id]
+ * @property {Record<string, unknown> | null} [custom]
+ * @property {string[]} [labels]
  * @property {string | null} title
  * @property {string | null} [topic] what a group or room is about
  * @property {string | null} image

@@ -8,11 +8,12 @@ import ParleyObservation
 struct ScriptedServer: HTTPTransport {
     let ann = #"{"id": "ann", "name": "Ann", "preferences": {}, "created_at": "2026-11-01T10:00:00.000Z"}"#
     let trip = #"""
-        {"id": "trip", "kind": "group", "title": "Mountain trip", "image": null, "retention": {"keep": "forever"},
-         "member_count": 2, "created_at": "2026-11-01T10:00:00.000Z", "peer": null, "last_message": null,
-         "unread_count": 0, "mention_count": 0, "last_activity_at": "2026-11-01T10:00:00.000Z", "head": 0,
+        {"id": "trip", "kind": "group", "title": "Mountain trip", "image": null, "labels": [],
+         "retention": {"keep": "forever"}, "member_count": 2, "created_at": "2026-11-01T10:00:00.000Z",
+         "peer": null, "last_message": null, "unread_count": 0, "mention_count": 0,
+         "last_activity_at": "2026-11-01T10:00:00.000Z", "head": 0,
          "me": {"role": "member", "status": "joined", "read_seq": 0, "delivered_seq": 0, "muted_until": null,
-                "archived": false, "pinned": false, "hidden_before_seq": 0, "invited_by": null}}
+                "archived": false, "pinned": false, "hidden_before_seq": 0, "labels": []}}
         """#
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {

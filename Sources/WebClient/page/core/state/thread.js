@@ -47,6 +47,8 @@ export function fromCreation({ members, ...data }, userID) {
             archived: false,
             pinned: false,
             hidden_before_seq: 0,
+            custom: null,
+            labels: [],
             invited_by: null,
         },
     };
@@ -58,13 +60,15 @@ export function fromCreation({ members, ...data }, userID) {
  * @param {any} update
  * @returns {StoredThread}
  */
-export function withUpdate(thread, { title, topic, image, retention, member_count, external_id }) {
+export function withUpdate(thread, { title, topic, image, retention, member_count, external_id, custom, labels }) {
     return {
         ...thread,
         ...(topic === undefined ? {} : { topic }),
         retention,
         member_count,
         external_id,
+        custom,
+        labels,
         title: title ?? thread.peer?.name ?? null,
         image: image ?? thread.peer?.profile_image ?? null,
     };
