@@ -99,7 +99,7 @@ extension Store {
     /// the archive was created meanwhile, or another import is applied for too long: then the import is still there.
     package func applyImport(_ id: ImportID, rules: ImportRules, by actor: AdminActor) async throws -> JSONText {
         try await imports.json(
-            Statement("import_apply", "select import_apply($1, $2, $3, $4, $5, $6)"),
+            Statement("import_apply", "select import_apply($1, $2, $3, $4, $5, $6, $7)"),
             [.id(id), .bool(rules.isDryRun)] + actor.parameters + [
                 .int4(Int32(rules.retentionMaxS)), .int4(Int32(rules.unusedAttachmentHours * 3_600)),
             ])

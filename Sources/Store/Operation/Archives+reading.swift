@@ -95,7 +95,7 @@ extension Store {
     /// Records an export in the audit log.
     package func recordExport(_ scope: ArchiveScope, by actor: AdminActor) async throws {
         _ = try await rows(
-            Statement("archive_record", "select archive_record($1, $2, $3, $4, $5, $6)"),
+            Statement("archive_record", "select archive_record($1, $2, $3, $4, $5, $6, $7)"),
             actor.parameters + scope.parameters)
     }
 }
