@@ -1,5 +1,7 @@
 // One file of the web client: its bytes, its type, and its compressed form.
 
+import Basics
+
 package struct WebFile: Sendable {
     package let mediaType: String
     package let bytes: [UInt8]
@@ -16,6 +18,20 @@ package struct WebFile: Sendable {
         self.gzipped = gzipped.count * 10 < bytes.count * 9 ? gzipped : nil
     }
 
+    /// A file whose bytes are in Base64. Nil if they are not.
+    init?(encoded text: String, name: String, isOfVersion: Bool) {
+        guard let bytes = Base64.standard.decode(text.filter { !$0.isWhitespace && $0 != "=" }) else { return nil }
+        (self.bytes, mediaType, self.isOfVersion) = (bytes, Self.mediaType(of: name), isOfVersion)
+        gzipped = nil
+    }
+
+    /// The same file at a path that does not name the version.
+    var ofNoVersion: WebFile { WebFile(self) }
+
+    private init(_ file: WebFile) {
+        (bytes, mediaType, gzipped, isOfVersion) = (file.bytes, file.mediaType, file.gzipped, false)
+    }
+
     /// The type by the end of the name. A browser refuses to run or show a file of the type for other names.
     static func mediaType(of name: String) -> String {
         switch name.split(separator: ".").last {
@@ -25,6 +41,7 @@ package struct WebFile: Sendable {
         case "json": "application/json"
         case "webmanifest": "application/manifest+json"
         case "svg": "image/svg+xml"
+        case "png": "image/png"
         default: "application/octet-stream"
         }
     }

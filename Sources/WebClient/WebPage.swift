@@ -11,6 +11,8 @@ package struct WebPage: Sendable {
     package let version: String
     /// The files by the paths of their URLs.
     package let files: [String: WebFile]
+    /// What a person sees at an address that nothing has. Nil if the page has no such file.
+    package let notFound: WebFile?
 
     /// The page of this build. Made at first use: that takes about 0.1 s.
     package static let embedded = WebPage(EmbeddedPage.files)
@@ -18,10 +20,11 @@ package struct WebPage: Sendable {
     /// - Parameter sources: the files of the folder `page`, by their paths in it, in the order of the paths.
     package init(_ sources: [(name: String, text: String)]) {
         let version = Self.version(of: sources)
-        let names = sources.map(\.name).filter { $0 != Source.index && $0 != Source.serviceWorker }
+        let names = sources.map(\.name).filter { !Source.isElsewhere($0) }
         let folder = "/app/\(version)/"
-        let paths = names.map { folder + $0 }
+        let paths = names.map { folder + Self.sentName(of: $0) }
         var files: [String: WebFile] = [:]
+        var notFound: WebFile?
         for (name, text) in sources {
             switch name {
             case Source.index:
@@ -33,6 +36,14 @@ package struct WebPage: Sendable {
                 files["/" + name] = WebFile(
                     name: name, text: shell + SourceText.withoutComments(text, isModule: true),
                     isOfVersion: false)
+            case Source.notFound:
+                notFound = WebFile(
+                    name: name, text: text.replacing("/app/dev/", with: folder), isOfVersion: false)
+            case _ where name.hasSuffix(Source.encoded):
+                let sent = WebFile(encoded: text, name: Self.sentName(of: name), isOfVersion: true)
+                files[folder + Self.sentName(of: name)] = sent
+                // Browsers look here for an icon of what is no page.
+                if name == Source.icon + Source.encoded { files["/favicon.ico"] = sent?.ofNoVersion }
             default:
                 let sent =
                     switch name.split(separator: ".").last {
@@ -43,13 +54,24 @@ package struct WebPage: Sendable {
                 files[folder + name] = WebFile(name: name, text: sent, isOfVersion: true)
             }
         }
-        (self.version, self.files) = (version, files)
+        (self.version, self.files, self.notFound) = (version, files, notFound)
     }
 
-    /// The two files whose paths do not change.
+    /// Files that are not sent as they are.
     private enum Source {
         static let index = "index.html"
         static let serviceWorker = "service-worker.js"
+        static let notFound = "not-found.html"
+        /// The end of the name of a picture: the build embeds texts, so its bytes are in Base64.
+        static let encoded = ".base64"
+        static let icon = "icon-180.png"
+
+        /// Whether the file is not in the folder of the version.
+        static func isElsewhere(_ name: String) -> Bool { [index, serviceWorker, notFound].contains(name) }
+    }
+
+    private static func sentName(of name: String) -> String {
+        name.hasSuffix(Source.encoded) ? String(name.dropLast(Source.encoded.utf8.count)) : name
     }
 
     private static func version(of sources: [(name: String, text: String)]) -> String {

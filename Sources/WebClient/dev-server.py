@@ -8,6 +8,7 @@ Content-Security-Policy forbids fails here, too. The version is computed at each
 close without an answer. For development only: it listens on 127.0.0.1, and both its ends are unencrypted.
 """
 import argparse
+import base64
 import hashlib
 import http.server
 import json
@@ -20,8 +21,8 @@ CSP = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' 
        "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
        "frame-ancestors 'none'; require-trusted-types-for 'script'")
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-         ".json": "application/json", ".webmanifest": "application/manifest+json", ".svg": "image/svg+xml"}
-NOT_IN_APP = {"index.html", "service-worker.js"}
+         ".json": "application/json", ".webmanifest": "application/manifest+json", ".svg": "image/svg+xml", ".base64": "image/png"}
+NOT_IN_APP = {"index.html", "service-worker.js", "not-found.html"}
 
 
 def first_modules(page):
@@ -66,7 +67,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.command not in ("GET", "HEAD"):
             return self.answer(405, b"", "text/plain")
         version = self.version()
-        paths = [f"/app/{version}/{p.relative_to(self.page).as_posix()}" for p in self.files()
+        paths = [f"/app/{version}/{p.relative_to(self.page).as_posix().removesuffix('.base64')}" for p in self.files()
                  if str(p.relative_to(self.page)) not in NOT_IN_APP]
         if path == "/":
             text = (self.page / "index.html").read_text()
@@ -79,6 +80,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             text = f"self.parleyShell = {shell};\n" + (self.page / "service-worker.js").read_text()
             return self.answer(200, text.encode(), TYPES[".js"])
         file = (self.page / "/".join(path.split("/")[3:])).resolve()
+        encoded = file.with_name(file.name + ".base64")
+        if encoded.is_relative_to(self.page) and encoded.is_file():
+            return self.answer(200, base64.b64decode(encoded.read_text()), TYPES[".base64"])
         if not file.is_relative_to(self.page) or not file.is_file():
             return self.answer(404, b"not found", "text/plain")
         self.answer(200, file.read_bytes(), TYPES.get(file.suffix, "application/octet-stream"))

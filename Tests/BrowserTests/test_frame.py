@@ -148,7 +148,7 @@ class Details(BrowserTest):
         expect(dialog.get_by_role("listitem").filter(has_text="Ann")).to_contain_text("Owner")
         for button in ("Rename", "Add people", "Change picture"):
             expect(dialog.get_by_role("button", name=button)).to_have_count(0)
-        expect(dialog.get_by_role("combobox")).to_be_disabled()
+        expect(dialog.get_by_role("combobox", name="Keep messages")).to_be_disabled()
         dialog.get_by_role("button", name="Options for Ann").click()
         expect(chat.page.get_by_role("menuitem")).to_have_text(["Write a message"])
         chat.page.keyboard.press("Escape")

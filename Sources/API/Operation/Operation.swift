@@ -53,8 +53,9 @@ struct OperationCalls: Sendable {
         return .json(.status("ready"))
     }
 
+    /// Browsers show a text, and save what they do not know, such as `application/yaml`.
     private func getOpenAPI(_ call: Call) -> Answer {
-        Answer(status: .ok, headers: Headers.of(type: "application/yaml"), body: OpenAPI.body)
+        Answer(status: .ok, headers: Headers.of(type: "text/yaml; charset=utf-8"), body: OpenAPI.body)
     }
 }
 

@@ -49,19 +49,23 @@ struct WebClientPage: Sendable {
             gzipped = file.gzipped.map { Form(file, $0, encoding: "gzip") }
         }
 
-        func answer(_ headers: RequestHeaders) -> Answer {
+        func answer(_ headers: RequestHeaders, status: HTTPResponse.Status = .ok) -> Answer {
             let takesGzip = headers[.acceptEncoding].map { AcceptHeader.names("gzip", in: $0) } ?? false
             let form = takesGzip ? gzipped ?? plain : plain
-            if let known = headers[.ifNoneMatch], form.tag.isNamed(in: known) {
+            if status == .ok, let known = headers[.ifNoneMatch], form.tag.isNamed(in: known) {
                 return Answer(status: .notModified, headers: form.headers)
             }
-            return Answer(status: .ok, headers: form.headers, body: form.body)
+            return Answer(status: status, headers: form.headers, body: form.body)
         }
     }
 
     private let entries: [String: Entry]
+    private let notFound: Entry?
 
-    init(_ page: WebPage) { entries = page.files.mapValues(Entry.init) }
+    init(_ page: WebPage) {
+        entries = page.files.mapValues(Entry.init)
+        notFound = page.notFound.map(Entry.init)
+    }
 
     /// Returns nil for a path that is not the web client's.
     func answer(_ request: InboundRequest) -> OutboundResponse? {
@@ -73,6 +77,19 @@ struct WebClientPage: Sendable {
             case .get, .head: entry.answer(request.headers)
             default: Answer.methodNotAllowed(request.method, [.get, .head])
             }
+        return outbound(answer)
+    }
+
+    /// Returns the page for a person who opens an address that nothing has; nil for programs, which get a problem
+    /// document.
+    func nothing(_ request: InboundRequest) -> OutboundResponse? {
+        guard let notFound, request.method == .get, !request.path.utf8.starts(with: "/v1/".utf8),
+            request.headers[.accept].map({ AcceptHeader.names("text/html", in: $0) }) ?? false
+        else { return nil }
+        return outbound(notFound.answer(request.headers, status: .notFound))
+    }
+
+    private func outbound(_ answer: Answer) -> OutboundResponse {
         var response = answer.outbound
         response.operation = OperationID.getWebClient.rawValue
         return response

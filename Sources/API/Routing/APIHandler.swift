@@ -23,7 +23,7 @@ package struct APIHandler: RequestHandler {
         send = api.send
         requestMetrics = api.requestMetrics
         log = api.log
-        router = RouteResponder(services: api.services, table: table)
+        router = RouteResponder(services: api.services, table: table, webClient: webClient)
     }
 
     package func decide(_ head: InboundRequest) -> BodyDecision {

@@ -9,11 +9,13 @@ import Transport
 struct RouteResponder: Sendable {
     let services: CallServices
     let table: RouteTable
+    /// Nil without the web client.
+    let webClient: WebClientPage?
 
     /// Answers a request: with the endpoint's answer, or with a problem for its error.
     func handle(_ request: InboundRequest, _ reply: Reply) {
         switch find(request) {
-        case .nothing: reply.send(ProblemDocument.response(.nothingHere))
+        case .nothing: reply.send(nothing(request))
         case .otherMethods(let methods): reply.send(Answer.methodNotAllowed(request.method, methods).outbound)
         case .route(let route, let parameters):
             if answersDirectly(request, reply, route) { return }
@@ -98,7 +100,7 @@ struct RouteResponder: Sendable {
     /// whether a key that this node knows has the scope, and how large the body may be.
     func decide(_ head: InboundRequest) -> BodyDecision {
         switch find(head) {
-        case .nothing: return .answer(ProblemDocument.response(.nothingHere))
+        case .nothing: return .answer(nothing(head))
         case .otherMethods(let methods): return .answer(Answer.methodNotAllowed(head.method, methods).outbound)
         case .route(let route, _):
             do throws(Problem) {
@@ -108,6 +110,11 @@ struct RouteResponder: Sendable {
             }
             return decideBody(head, route)
         }
+    }
+
+    /// A problem document, or for a browser's address bar a page with a way home.
+    private func nothing(_ head: InboundRequest) -> OutboundResponse {
+        webClient?.nothing(head) ?? ProblemDocument.response(.nothingHere)
     }
 
     private func decideBody(_ head: InboundRequest, _ route: Route) -> BodyDecision {

@@ -64,6 +64,7 @@ async function manifest(request) {
     const answer = await file(request);
     try {
         const { name } = await (await fetch('/v1/service')).json();
+        if (typeof name !== 'string') return answer;
         const text = JSON.stringify({ ...await answer.clone().json(), name, short_name: name });
         return new Response(text, { headers: answer.headers });
     } catch {

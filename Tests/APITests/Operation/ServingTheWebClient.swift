@@ -62,6 +62,23 @@ struct ServingTheWebClient {
         }
     }
 
+    @Test("has a page with a way home for a browser at an address that nothing has, and for programs a problem")
+    func nothing() async throws {
+        let client = try await Client()
+        let browser = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"
+        let reply = try await client.send("GET", "/some/page", headers: [browser])
+        #expect(reply.status == 404 && reply.headers["content-type"] == "text/html; charset=utf-8")
+        #expect(String(decoding: reply.body, as: UTF8.self).contains("<a href=\"/\">"))
+        #expect(reply.headers["content-security-policy"] == WebClientPage.contentSecurityPolicy)
+        for (method, path, accepted) in [
+            ("GET", "/some/page", "Accept: */*"), ("GET", "/v1/nothing", browser), ("POST", "/some/page", browser),
+        ] {
+            let reply = try await client.send(method, path, headers: [accepted])
+            #expect(reply.status == 404, "\(method) \(path)")
+            #expect(reply.headers["content-type"] == "application/problem+json", "\(method) \(path)")
+        }
+    }
+
     @Test("is not sent again to a browser that has it", arguments: ["", "gzip"])
     func notModified(_ encoding: String) async throws {
         let client = try await Client()
@@ -103,7 +120,8 @@ struct ServingTheWebClient {
             "/app/\(page.version)/service-worker.js", "/app/\(page.version)/", "/app/\(page.version)",
             "/app/\(page.version)/nothing.js", "/app/\(page.version)/../\(page.version)/main.js", "/app/",
             "/index.html", "/main.js", "//", "/APP/\(page.version)/main.js", "/app/\(page.version)/main.js/",
-            "/app/\(page.version)//main.js", "/favicon.ico",
+            "/app/\(page.version)//main.js", "/app/\(page.version)/not-found.html",
+            "/app/\(page.version)/icon-180.png.base64",
         ])
     func otherPaths(_ path: String) async throws {
         let reply = try await Client().get(path)

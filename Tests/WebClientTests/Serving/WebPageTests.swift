@@ -45,6 +45,20 @@ struct WebPageTests {
                 """)
     }
 
+    @Test("are sent as bytes if they are pictures, and the icon is where browsers look for one")
+    func pictures() throws {
+        let page = page(Self.sources + [("icon-180.png.base64", "iVBORw0K\nGgo=\n"), ("not-found.html", "/app/dev/a")])
+        let icon = try #require(page.files["/app/\(page.version)/icon-180.png"])
+        #expect(icon.bytes == [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+        #expect(icon.mediaType == "image/png" && icon.isOfVersion)
+        let favicon = try #require(page.files["/favicon.ico"])
+        #expect(favicon.bytes == icon.bytes && !favicon.isOfVersion)
+        #expect(try text("/service-worker.js", of: page).contains("/icon-180.png\""))
+        let notFound = try #require(page.notFound)
+        #expect(String(decoding: notFound.bytes, as: UTF8.self) == "/app/\(page.version)/a")
+        #expect(page.files.keys.allSatisfy { !$0.contains("not-found") })
+    }
+
     @Test("are listed for the service worker, in its first line")
     func shell() throws {
         let page = page()
