@@ -1,0 +1,68 @@
+"""What is around the texts: directions, labels in narrow windows, titles and icons, addresses that nothing has."""
+import re
+
+from playwright.sync_api import expect
+
+from harness.case import BrowserTest
+
+DIRECTION = "time => getComputedStyle(time).direction"
+
+
+class Appearance(BrowserTest):
+    def test_times_are_written_in_the_direction_of_the_page_whatever_the_text_is(self):
+        ann, ben = self.account("Ann"), self.account("Ben")
+        thread = ann.direct(ben)
+        for text in ("hello", "مرحبا"):
+            ben.send(thread, text)
+        for locale, direction in (("en-GB", "ltr"), ("ar-EG", "rtl")):
+            chat = self.page(self.browser(locale=locale), ann).open(f"#/t/{thread}")
+            chat.page.locator("form input").nth(0).fill(ann.username)
+            chat.page.locator("form input[type=password]").fill(ann.PASSWORD)
+            chat.page.keyboard.press("Enter")
+            times = chat.page.get_by_role("article").locator("time")
+            expect(times).to_have_count(2)
+            self.assertEqual([time.evaluate(DIRECTION) for time in times.all()], [direction] * 2)
+            bodies = chat.page.get_by_role("article").locator(".line")
+            self.assertEqual([body.evaluate(DIRECTION) for body in bodies.all()], ["ltr", "rtl"])
+
+    def test_labels_of_the_filters_stay_in_one_line_in_narrow_windows(self):
+        ann, ben = self.account("Ann"), self.account("Ben")
+        thread = ann.group("Dachboden", ben)
+        ann.call("PATCH", f"/v1/threads/{thread}/settings", {"archived": True})
+        for locale in ("de-DE", "fr-FR"):
+            chat = self.page(self.browser(locale=locale, viewport={"width": 900, "height": 600}), ann).open()
+            chat.page.locator("form input").nth(0).fill(ann.username)
+            chat.page.locator("form input[type=password]").fill(ann.PASSWORD)
+            chat.page.keyboard.press("Enter")
+            filters = chat.page.get_by_role("navigation").locator(".segments button")
+            expect(filters).to_have_count(3)
+            boxes = [button.bounding_box() for button in filters.all()]
+            self.assertEqual(len({box["height"] for box in boxes}), 1)
+            self.assertLess(boxes[0]["height"], 36)
+            group = chat.page.get_by_role("navigation").locator(".segments")
+            self.assertTrue(group.evaluate("group => group.scrollWidth <= group.clientWidth"), locale)
+
+    def test_the_tab_has_the_conversation_first_and_a_mark_on_its_icon(self):
+        ann, ben = self.account("Ann"), self.account("Ben Okafor")
+        ann.direct(ben)
+        other = ann.group("Garden", ben)
+        chat = self.signed_in(ann).enter("Ben Okafor")
+        icon = chat.page.locator("link[rel=icon]")
+        expect(chat.page).to_have_title("Ben Okafor – Parley")
+        expect(icon).to_have_attribute("href", re.compile(r"/icon\.svg$"))
+        ben.send(other, "hello")
+        expect(chat.page).to_have_title("(1) Ben Okafor – Parley")
+        expect(icon).to_have_attribute("href", re.compile(r"/icon-unread\.svg$"))
+        for name, size in (("icon-180.png", 180), ("icon-512.png", 512)):
+            address = icon.evaluate("(link, name) => new URL(name, link.href).href", name)
+            width = chat.page.evaluate("address => { const image = new Image(); image.src = address;"
+                                       " return image.decode().then(() => image.naturalWidth); }", address)
+            self.assertEqual(width, size)
+
+    def test_an_address_that_nothing_has_is_a_page_with_a_way_home(self):
+        chat = self.page(self.browser(locale="de-DE"))
+        answer = chat.page.goto(f"{self.origin}/some/page")
+        self.assertEqual(answer.status, 404)
+        expect(chat.role("heading", "Diese Seite gibt es nicht")).to_be_visible()
+        chat.page.get_by_role("link").click()
+        expect(chat.role("form", "Anmelden")).to_be_visible()
