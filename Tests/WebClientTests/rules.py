@@ -17,7 +17,7 @@ FIRST_MODULES = runpy.run_path(str(SOURCES / "dev-server.py"))["first_modules"](
 # The first load, compressed as the node compresses it: the first page, the styles, the largest language, and `main.js` with
 # all that it imports. That is the inbox and a conversation. The other modules and the emoji are loaded when they are needed.
 FIRST_LOAD_BYTES_MAX = 100_000
-MODULES_MAX = 72
+MODULES_MAX = 70
 LINES_MAX = 400
 FOLDER_FILES_MAX = 15
 

@@ -3,7 +3,6 @@
 import { element, fill } from '../dom.js';
 import { avatar, personSubject } from '../parts/avatar.js';
 import { findEmoji, loadEmoji } from '../../emoji/emoji.js';
-import { remember } from '../../emoji/recent.js';
 import { t } from '../../language/index.js';
 
 /** @typedef {import('../../core/types.js').Member} Member */
@@ -123,7 +122,6 @@ export class Completion {
         } else {
             const start = end - (this.#query('emoji') ?? '').length - 1;
             this.#text.setRangeText(`${choice.emoji.emoji} `, start, end, 'end');
-            remember(choice.emoji.emoji);
         }
         this.close();
         this.#text.dispatchEvent(new Event('input', { bubbles: true }));

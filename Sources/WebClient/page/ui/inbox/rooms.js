@@ -79,6 +79,7 @@ export function openRooms(chat) {
         if (close.length > 0) {
             fill(rooms, ...close.map((room) => roomItem(room)));
             more.hidden = true;
+            note.textContent = '';
             throw t('inbox.chooseRoom', { title: text });
         }
         const { id } = await requests.joinRoom(chat, text);

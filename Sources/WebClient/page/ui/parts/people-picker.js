@@ -109,12 +109,10 @@ export function peoplePicker(chat, excluded, onchange) {
     }
 }
 
-/** The people of direct conversations, then those who wrote last elsewhere.
+/** The people of direct conversations.
  * @param {ChatShape} chat @returns {Person[]} */
 function knownPeople(chat) {
-    const threads = chat.inbox.value?.threads ?? [];
-    const people = [...threads.map(({ peer }) => peer), ...threads.map(({ last_message: last }) => last?.sender)];
-    return [...new Map(people.flatMap((person) => person ? [[person.id, person]] : [])).values()];
+    return (chat.inbox.value?.threads ?? []).flatMap(({ peer }) => peer ?? []);
 }
 
 /** The members of the groups and rooms that were active last.
