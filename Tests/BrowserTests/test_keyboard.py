@@ -43,6 +43,7 @@ class Daily(BrowserTest):
         expect(message.get_by_role("button", name="👍 1", exact=True)).to_be_visible()
         expect(message).to_be_focused()
         self.keys.press("Enter")
+        expect(menu.get_by_role("menuitem", name="Reply", exact=True)).to_be_focused()
         self.keys.press("Enter")
         expect(self.chat.box).to_be_focused()
         # The first sign lists everybody, and the list has the keys.
@@ -152,6 +153,8 @@ class Daily(BrowserTest):
         expect(self.chat.role("heading", "Cleo")).to_be_visible()
         self.keys.press("Alt+ArrowDown")
         expect(self.chat.role("heading", "Garden")).to_be_visible()
+        expect(self.chat.message("beans or peas")).to_be_visible()
+        expect(self.chat.box).to_be_focused()
         self.keys.press("Shift+F6")
         expect(self.chat.message("beans or peas")).to_be_focused()
         self.keys.type("no mouse")

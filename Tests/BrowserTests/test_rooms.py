@@ -65,6 +65,7 @@ class Lists(BrowserTest):
         ann, ben, cleo = self.account("Ann"), self.account("Ben"), self.account("Cleo")
         ann.group("Garden", ben, cleo)
         chat = self.signed_in(ann)
+        expect(chat.conversation("Garden")).to_be_visible()
         chat.button("New conversation").click()
         dialog = chat.dialog("New conversation")
         # Members of the group, with nothing typed.

@@ -31,6 +31,8 @@ export function openRooms(chat) {
     const more = button(t('conversation.more'), () => load(title.value), 'small', { hidden: true });
     /** The next page of the rooms that are shown. @type {string | null | undefined} */
     let page;
+    /** Counts what was asked for: an answer that is overtaken shows nothing. */
+    let asked = 0;
     const create = button(t('inbox.createRoom'), () => {
         dialog.close();
         openCreateRoom(chat, title.value.trim());
@@ -57,8 +59,9 @@ export function openRooms(chat) {
     /** @param {string} text */
     async function load(text) {
         const isFirst = !page;
+        const turn = asked += 1;
         const { rooms: found, next } = await requests.findRooms(chat, text, page);
-        if (text !== title.value) return;
+        if (turn !== asked) return;
         if (isFirst) fill(rooms);
         rooms.append(...found.map((room) => roomItem(room)));
         page = next;
@@ -76,6 +79,7 @@ export function openRooms(chat) {
         ]);
         const isKnown = named.some((room) => normal(room.title) === normal(text));
         const close = isKnown ? [] : [...named, ...begun.filter((room) => isAlmost(room.title, text))];
+        asked += 1;
         if (close.length > 0) {
             fill(rooms, ...close.map((room) => roomItem(room)));
             more.hidden = true;
