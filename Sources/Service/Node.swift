@@ -29,7 +29,8 @@ package struct Node: Sendable {
             slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil,
             operation: OperationSettings(
                 isReady: { [tail = core.log.tail, isClosing = core.isClosing] in tail.isFresh() && !isClosing.isSet },
-                metricsAccess: settings.metricsAccess))
+                metricsAccess: settings.metricsAccess),
+            offer: settings.offer)
     }
 
     /// The features with work of their own or with settings. Each is in its folder. API.swift adds those that are calls

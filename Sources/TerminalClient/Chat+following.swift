@@ -58,9 +58,15 @@ extension Chat {
         if case .signedOut(let reason) = connection {
             guard !isSigningIn else { return }
             closeAll()
-            interface.push(
+            let screen = interface.push(
                 SignInScreen(
                     server: settings.server.absoluteString, username: settings.username ?? "", message: reason))
+            start(for: screen) { chat in
+                // Without an answer all ways are shown, and the service refuses those that it does not have.
+                guard let service = try? await chat.client.call(.service.get()) else { return }
+                chat.interface.update(screen, as: SignInScreen.self) { $0.offer(service) }
+                chat.changed()
+            }
         } else if isSigningIn || interface.stack.isEmpty {
             closeAll()
             var inbox = InboxScreen()

@@ -50,7 +50,7 @@ extension OperationID {
             []
         // Limited by hook.
         case .postToHook: []
-        case .none, .getLiveness, .getReadiness, .getMetrics, .getOpenAPI, .getWebClient: []
+        case .none, .getService, .getLiveness, .getReadiness, .getMetrics, .getOpenAPI, .getWebClient: []
         }
     }
 }

@@ -26,9 +26,10 @@ package struct API: Sendable {
     ///   - webClient: the page that browsers get at `/`. Nil for a service without one.
     ///   - slow: requests that take at least this long are logged. Nil logs none for its duration.
     ///   - operation: the calls of the operator's programs.
+    ///   - offer: what clients may offer their users.
     package init(
         _ services: CallServices, features: [Feature], policy: PolicyGate?, hasher: PasswordHasher,
-        webClient: WebPage?, slow: Duration?, operation: OperationSettings
+        webClient: WebPage?, slow: Duration?, operation: OperationSettings, offer: ServiceOffer
     ) {
         self.services = services
         self.webClient = webClient
@@ -51,6 +52,7 @@ package struct API: Sendable {
         components = (features + own).flatMap(\.components)
         metrics = MetricsPage(components)
         routes = (features + own).flatMap(\.routes) + OperationCalls(settings: operation, metrics: metrics).routes
+            + OfferCalls(offer).routes
     }
 
     private static func accountRoutes(_ services: CallServices) -> [Route] {

@@ -5,6 +5,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     /// Requests for unknown paths, and requests that the transport refused.
     case none
     case register, requestCode, login, logout
+    case getService
     case listSessions, deleteSession, deleteOtherSessions
     case putPush, deletePush, getWebPushKey
     case getOwnAccount, updateOwnAccount, eraseOwnAccount, exportOwnAccount, changePassword, searchUsers, getUser

@@ -115,7 +115,7 @@ package struct Settings: Sendable, Equatable {
     package var mailSender: MailSender?
     /// Certificates trusted for outgoing TLS in addition to the system's.
     package var caFile: String?
-    /// The service name shown in e-mails.
+    /// The service name, shown by clients and in e-mails.
     package var appName = "Parley"
     /// Credentials for Apple's push service; nil disables it.
     package var apnsKeyFile: String?

@@ -79,7 +79,9 @@ extension SettingGroup {
             Setting(
                 "mail_from", \.mailSender, .optional(.mailSender), "ADDRESS",
                 "sender of e-mails: an address, or Name <address>; required with the SMTP URL"),
-            Setting("app_name", \.appName, .line(characterCountMax: 64), "NAME", "service name shown in e-mails"),
+            Setting(
+                "app_name", \.appName, .line(characterCountMax: 64), "NAME",
+                "service name, shown by clients and in e-mails"),
         ])
 
     static let push = SettingGroup(

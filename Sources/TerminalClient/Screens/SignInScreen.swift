@@ -16,6 +16,18 @@ struct SignInScreen: Screen {
             }
         }
 
+        /// Whether the service has this way. All are shown until the service has answered.
+        fileprivate func isOffered(by service: ServiceInfo?) -> Bool {
+            guard let service else { return true }
+            return switch self {
+            case .password: service.signIn.contains(.password)
+            case .register: service.registration == .open
+            case .code: service.signIn.contains(.code)
+            case .registerByMail: service.registration == .open && service.signIn.contains(.code)
+            case .token: service.signIn.contains(.token)
+            }
+        }
+
         fileprivate var names: [Name] {
             switch self {
             case .password: [.username, .password]
@@ -40,6 +52,8 @@ struct SignInScreen: Screen {
     private(set) var way = Way.password
     /// Why the last try failed, or why the user is signed out.
     var message: String?
+    /// What the service offers; nil until the service has answered.
+    private(set) var service: ServiceInfo?
     /// Whether an answer is awaited.
     var isBusy = false
     private var fields: [Name: TextField]
@@ -62,6 +76,16 @@ struct SignInScreen: Screen {
             Hint("Ctrl-C", "quit"),
         ]
     }
+
+    /// Leaves out the ways that the service does not have.
+    mutating func offer(_ service: ServiceInfo) {
+        self.service = service
+        guard !way.isOffered(by: service), let first = ways.first else { return }
+        way = first
+        focus = 0
+    }
+
+    private var ways: [Way] { Way.allCases.filter { $0.isOffered(by: service) } }
 
     /// Shows that a code is on its way.
     mutating func awaitCode() {
@@ -88,7 +112,8 @@ struct SignInScreen: Screen {
         case .tab, .down: focus = (focus + 1) % names.count
         case .backTab, .up: focus = (focus + names.count - 1) % names.count
         case .function(2), .control("t"):
-            let all = Way.allCases
+            let all = ways
+            guard !all.isEmpty else { break }
             way = all[((all.firstIndex(of: way) ?? 0) + 1) % all.count]
             focus = 0
             message = nil
@@ -136,7 +161,8 @@ struct SignInScreen: Screen {
 
     mutating func draw(on canvas: inout Canvas, rows: Range<Int>, _: Surroundings) -> [Action] {
         var row = rows.lowerBound + 1
-        canvas.write("Server  \(PlainText.line(server))", column: 3, row: row, style: .dim)
+        let name = service.map { "\(server) (\($0.name))" } ?? server
+        canvas.write("Server  \(PlainText.line(name))", column: 3, row: row, style: .dim)
         canvas.write(way.title, column: 3, row: row + 2, style: .bold)
         row += 4
         for (index, name) in way.names.enumerated() {

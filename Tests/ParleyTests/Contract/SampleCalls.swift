@@ -42,6 +42,7 @@ struct SampleCall: Sendable, CustomStringConvertible {
         .init(
             "login", .auth.signIn(.password(username: "ann", password: "correct horse"), deviceName: "laptop")),
         .init("logout", .auth.signOut()),
+        .init("getService", .service.get()),
         .init("listSessions", .sessions.list(limit: 3, page: "p")),
         .init("deleteOtherSessions", .sessions.endOthers()),
         .init("deleteSession", .sessions.end("018f3c2a-0004-7abc-8def-0123456789ab")),

@@ -47,6 +47,39 @@ struct SigningIn {
         #expect(screen.press(.enter) == [.signIn(.code(email: "ann@example.org", code: "123456"))])
     }
 
+    @Test("shows only the ways that the service has, once the service has answered")
+    func offered() throws {
+        func service(_ ways: [SignInWay], _ registration: RegistrationRule) throws -> ServiceInfo {
+            let words = ways.map { "\"\($0)\"" }.joined(separator: ",")
+            let text = """
+                {"name": "Book Club", "version": "0.1.0", "registration": "\(registration)", "sign_in": [\(words)],
+                 "mail": false, "push": {"apns": false, "fcm": false, "webpush": false}, "edit_history": false,
+                 "limits": {"text_bytes": 1, "payload_bytes": 1, "attachment_bytes": 1, "attachments_per_message": 1,
+                 "title_characters": 1}}
+                """
+            return try JSONDecoder().decode(ServiceInfo.self, from: Data(text.utf8))
+        }
+        func ways(_ screen: SignInScreen) -> [SignInScreen.Way] {
+            var screen = screen
+            return SignInScreen.Way.allCases.map { _ in
+                defer { _ = screen.press(.function(2)) }
+                return screen.way
+            }
+        }
+        var screen = SignInScreen(server: "x")
+        #expect(ways(screen) == SignInScreen.Way.allCases)
+        try screen.offer(service([.password, .token], .open))
+        #expect(ways(screen) == [.password, .register, .token, .password, .register])
+        #expect(screen.lines().joined().contains("Book Club"))
+        try screen.offer(service([.password], .closed))
+        #expect(Set(ways(screen)) == [.password])
+        // A way that is shown and turns out to be missing makes room for the first one that is there.
+        screen = SignInScreen(server: "x")
+        _ = screen.press(.function(2))
+        try screen.offer(service([.password, .code], .closed))
+        #expect(ways(screen).prefix(2) == [.password, .code])
+    }
+
     @Test("accepts a token of the host's own server")
     func token() {
         var screen = SignInScreen(server: "x")
