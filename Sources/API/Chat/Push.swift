@@ -4,13 +4,15 @@ import Store
 
 package struct PushCalls: Sendable {
     private let store: Store
+    private let platforms: Set<PushPlatform>
     private let webPushKey: String
     private let rules: PushTargetRules
 
-    /// - Parameter webPushKey: the public key that browsers bind their subscriptions to: an uncompressed point in
-    ///   base64url.
-    package init(store: Store, webPushKey: String, rules: PushTargetRules) {
-        (self.store, self.webPushKey, self.rules) = (store, webPushKey, rules)
+    /// - Parameters:
+    ///   - platforms: those that the service sends alerts to.
+    ///   - webPushKey: the public key that browsers bind their subscriptions to: an uncompressed point in base64url.
+    package init(store: Store, platforms: Set<PushPlatform>, webPushKey: String, rules: PushTargetRules) {
+        (self.store, self.platforms, self.webPushKey, self.rules) = (store, platforms, webPushKey, rules)
     }
 
     private static var path: String { "/v1/sessions/current/push" }
@@ -25,6 +27,11 @@ package struct PushCalls: Sendable {
 
     private func putPush(_ call: Call, _ identity: Identity) async throws -> Answer {
         let target = try PushTarget(await call.body(), rules)
+        guard platforms.contains(target.platform) else {
+            throw Problem(
+                .pushNotConfigured, "The service sends no alerts to this platform. Do not offer alerts on this device.",
+                fields: [.init("platform", "Is not configured on this service.")])
+        }
         try await store.putPushTarget(target, of: identity)
         return .json(JSONText(target.json))
     }
@@ -34,7 +41,10 @@ package struct PushCalls: Sendable {
         return .noContent
     }
 
-    private func getWebPushKey(_ call: Call, _ identity: Identity) -> Answer {
-        .json(JSONText(.object([.init("public_key", .string(webPushKey))])))
+    private func getWebPushKey(_ call: Call, _ identity: Identity) throws(Problem) -> Answer {
+        guard platforms.contains(.webpush) else {
+            throw Problem(.notFound, "The service sends no Web Push, so there is no key to subscribe with.")
+        }
+        return .json(JSONText(.object([.init("public_key", .string(webPushKey))])))
     }
 }

@@ -76,6 +76,7 @@ extension ProblemCode {
         case .tooManyWebhooks: (.unprocessableContent, "Too many webhooks")
         case .tooManyCommands: (.unprocessableContent, "Too many commands")
         case .tooManySessions: (.unprocessableContent, "Too many sessions")
+        case .pushNotConfigured: (.unprocessableContent, "Push not configured")
         case .rateLimited: (.tooManyRequests, "Rate limited")
         case .headersTooLarge: (.requestHeaderFieldsTooLarge, "Headers too large")
         case .internalError: (.internalServerError, "Internal error")

@@ -79,6 +79,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case tooManyWebhooks = "too_many_webhooks"
     case tooManyCommands = "too_many_commands"
     case tooManySessions = "too_many_sessions"
+    case pushNotConfigured = "push_not_configured"
     case rateLimited = "rate_limited"
     case headersTooLarge = "headers_too_large"
     // 500 501 503 505

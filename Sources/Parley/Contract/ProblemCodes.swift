@@ -93,6 +93,8 @@ extension Problem.Code {
     public static let invalid: Self = "invalid"
     /// 422: An account has as many threads as allowed.
     public static let tooManyThreads: Self = "too_many_threads"
+    /// 422: The service sends no alerts to this platform.
+    public static let pushNotConfigured: Self = "push_not_configured"
     /// 429: Too many requests (limits.md).
     public static let rateLimited: Self = "rate_limited"
     /// 431: The headers are too large.

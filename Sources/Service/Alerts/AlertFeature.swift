@@ -15,7 +15,9 @@ extension Feature {
             devicesWentAway: node.devicesWentAway, wake: dispatcher.wake, logger: logger)
         let rules = PushTargetRules(allowsPrivate: settings.pushAllowsPrivate, isPoint: WebPushKeys.isPoint)
         return Feature(
-            routes: PushCalls(store: store, webPushKey: keys.publicText, rules: rules).routes,
+            routes: PushCalls(
+                store: store, platforms: settings.pushPlatforms, webPushKey: keys.publicText, rules: rules
+            ).routes,
             components: [
                 Component(
                     "alertDispatcher", failures: dispatcher.failures, metrics: metrics.write, run: dispatcher.run),

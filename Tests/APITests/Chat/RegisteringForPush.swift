@@ -154,6 +154,27 @@ struct RegisteringForPush {
         #expect(reply.status == 422 && reply.errorFields == [field], "\(body): \(reply.text)")
     }
 
+    @Test("refuses platforms that the service does not send to, and has no key for browsers then")
+    func unconfigured() async throws {
+        let node = try await TestNode {
+            ($0.apnsKeyFile, $0.fcmAccountFile, $0.webPushSubject) = (nil, nil, nil)
+        }
+        let ann = try await Person.make("Ann", port: node.port)
+        let token = String(repeating: "ab", count: 32)
+        for body in [apns(token), #"{"platform":"fcm","token":"abc"}"#, web("https://push.example/1")] {
+            let reply = try await ann.client.put(path, body)
+            #expect(reply.status == 422 && reply.problemCode == "push_not_configured", "\(reply.text)")
+            #expect(reply.errorFields == ["platform"])
+        }
+        // Fields are read first.
+        let invalid = try await ann.client.put(path, apns("xyz"))
+        #expect(invalid.problemCode == "invalid" && invalid.errorFields == ["token"])
+        let stored = try await Psql.run("select count(*) from push_targets", conninfo: node.database)
+        #expect(stored == "0")
+        let key = try await ann.client.get("/v1/push/webpush-key")
+        #expect(key.status == 404 && key.problemCode == "not_found")
+    }
+
     @Test("returns the key that browsers subscribe with")
     func key() async throws {
         let reply = try await Person.make("Ann").client.get("/v1/push/webpush-key")

@@ -1,6 +1,7 @@
 // One node of the service on a real database and a real socket, which all suites of this target share.
 import API
 import Credentials
+import Cryptography
 import Foundation
 import Logging
 import Service
@@ -45,6 +46,7 @@ struct TestNode: Sendable {
         settings.httpHost = "127.0.0.1"
         settings.httpPort = 0
         settings.jwtKeysFile = keyFile
+        try Self.configurePush(&settings, in: directory.path)
         settings.adminTokens = [Self.adminToken]
         settings.corsOrigins = [Self.origin]
         settings.slowRequestMs = 0
@@ -69,5 +71,21 @@ struct TestNode: Sendable {
             }
         }
         try await eventually("the node is fresh") { node.isFresh }
+    }
+
+    /// Devices of all platforms may register. Nothing is sent, because the workers for that do not run.
+    private static func configurePush(_ settings: inout Settings, in directory: String) throws {
+        let key = directory + "/apns.p8"
+        try Data(P256.PrivateKey.make().pem().utf8).write(to: URL(filePath: key))
+        (settings.apnsKeyFile, settings.apnsKeyID, settings.apnsTeamID) = (key, "KEY4567890", "TEAM567890")
+        let account = [
+            "type": "service_account", "project_id": "tests", "private_key_id": "k1",
+            "client_email": "push@tests.example", "token_uri": "https://oauth.example/token",
+            "private_key": HostApp.rsaTestKey,
+        ]
+        let file = directory + "/fcm.json"
+        try JSONEncoder().encode(account).write(to: URL(filePath: file))
+        settings.fcmAccountFile = file
+        settings.webPushSubject = "mailto:push@example.org"
     }
 }

@@ -11,7 +11,7 @@ struct OfferingTheService {
     @Test("names the ways to sign in, mail, push and limits of a bare service, without a token")
     func bare() async throws {
         let node = try await TestNode {
-            $0.jwtKeysFile = nil
+            ($0.jwtKeysFile, $0.apnsKeyFile, $0.fcmAccountFile, $0.webPushSubject) = (nil, nil, nil, nil)
             $0.appName = "Book Club"
             $0.limits.textByteCountMax = 100
         }
@@ -33,6 +33,7 @@ struct OfferingTheService {
         let node = try await TestNode {
             $0.mailServer = MailServer("smtp://127.0.0.1:1")
             $0.mailSender = MailSender("chat@example.org")
+            ($0.apnsKeyFile, $0.fcmAccountFile) = (nil, nil)
             $0.webPushSubject = "mailto:push@example.org"
         }
         let reply = try await offer(of: node)

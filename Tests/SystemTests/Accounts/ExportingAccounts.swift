@@ -35,7 +35,11 @@ extension SystemTests {
             let settings = try await a.call("PATCH", "/v1/threads/\(group)/settings", ["pinned": true], as: ann)
             #expect(settings.status == 200)
 
-            let target: JSON = ["platform": "fcm", "token": .string("t-\(ann.id)")]
+            let endpoint = "https://push.example.org/\(ann.id)"
+            let target: JSON = [
+                "platform": "webpush", "endpoint": .string(endpoint),
+                "keys": ["p256dh": .string(TestBrowser().keyText), "auth": "AAAAAAAAAAAAAAAAAAAAAA"],
+            ]
             #expect(try await a.put("/v1/sessions/current/push", target, as: ann).status == 200)
 
             let answer = try await b.get("/v1/users/me/export", as: ann)
@@ -45,7 +49,7 @@ extension SystemTests {
             #expect(data("account").map { $0["username"].string } == [ann.username])
             #expect(data("account").first?["has_password"] == true)
             #expect(data("session").count == 2)
-            #expect(data("session").compactMap { $0["push"]["token"].string } == ["t-\(ann.id)"])
+            #expect(data("session").compactMap { $0["push"]["token"].string } == [endpoint])
             #expect(data("block").map { $0["user_id"].string } == [bob.id])
             #expect(Set(data("thread").map { $0["id"].string }) == [group, direct])
             #expect(data("thread").first { $0["id"].string == group }?["me"]["pinned"] == true)

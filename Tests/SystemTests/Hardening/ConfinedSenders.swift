@@ -10,7 +10,10 @@ extension SystemTests {
     struct ConfinedSenders {
         private static let token = "admin-of-the-confined"
         private static let admin = Person(id: "", username: "", password: "", session: "", token: token)
-        private static let settings = ["PARLEY_ADMIN_TOKEN": token, "PARLEY_PUSH_ALLOW_PRIVATE": "true"]
+        private static let settings = [
+            "PARLEY_ADMIN_TOKEN": token, "PARLEY_PUSH_ALLOW_PRIVATE": "true",
+            "PARLEY_WEBPUSH_SUBJECT": "mailto:push@example.org",
+        ]
 
         /// Two nodes on a PostgreSQL of their own, because all databases of a server share locks and notifications.
         private struct Stage {
@@ -84,7 +87,10 @@ extension SystemTests {
                 )
                 #expect(try await client.delete("\(message)?for=everyone", as: pair.ann).status == 204)
                 #expect(try await client.put("/v1/users/me/blocks/\(other.id)", [:], as: pair.ben).status == 204)
-                let push: JSON = ["platform": "fcm", "token": "abc"]
+                let push: JSON = [
+                    "platform": "webpush", "endpoint": "http://127.0.0.1:9/x",
+                    "keys": ["p256dh": .string(TestBrowser().keyText), "auth": "AAAAAAAAAAAAAAAAAAAAAA"],
+                ]
                 #expect(try await client.put("/v1/sessions/current/push", push, as: pair.ben).status == 200)
                 #expect(try await client.put("/v1/admin/consumers/x", [:], as: Self.admin).status == 201)
                 let hook: JSON = ["url": "http://127.0.0.1:9/x"]
