@@ -177,11 +177,12 @@ public struct ChatThread: Sendable, Identifiable {
     /// messages below `hiddenBeforeSeq` are no longer shown to the user. Nobody else sees `custom` and `labels`.
     public func updateSettings(
         mute: FieldChange<Mute> = .unchanged, isArchived: Bool? = nil, isPinned: Bool? = nil,
-        hiddenBeforeSeq: Seq? = nil, custom: FieldChange<[String: JSONValue]> = .unchanged, labels: [String]? = nil
+        notify: AlertLevel? = nil, hiddenBeforeSeq: Seq? = nil,
+        custom: FieldChange<[String: JSONValue]> = .unchanged, labels: [String]? = nil
     ) async throws {
         let call = Call<ThreadSettings>.threads.updateSettings(
-            of: id, mute: mute, isArchived: isArchived, isPinned: isPinned, hiddenBeforeSeq: hiddenBeforeSeq,
-            custom: custom, labels: labels)
+            of: id, mute: mute, isArchived: isArchived, isPinned: isPinned, notify: notify,
+            hiddenBeforeSeq: hiddenBeforeSeq, custom: custom, labels: labels)
         try await change(call.raw) { [id] fold, answer, touches in
             guard !touches.concern(id) else { return }
             try fold.showSettings(id.rawValue, answer)
@@ -274,7 +275,7 @@ extension Touches {
 // What calls of this device have changed is shown before the event. Counts are left to the event.
 extension Fold {
     mutating func showSettings(_ id: String, _ settings: JSONValue) throws {
-        let keys = ["muted_until", "archived", "pinned", "hidden_before_seq", "custom", "labels"]
+        let keys = ["muted_until", "archived", "pinned", "notify", "hidden_before_seq", "custom", "labels"]
         try change(id) { thread in
             thread.setMe(.object(keys.map { .init($0, settings[$0] ?? .null) }))
         }

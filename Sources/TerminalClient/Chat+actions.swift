@@ -139,6 +139,7 @@ extension Chat {
             case .mute(let isOn): try await thread.updateSettings(mute: .set(isOn ? .forever : nil))
             case .pin(let isOn): try await thread.updateSettings(isPinned: isOn)
             case .archive(let isOn): try await thread.updateSettings(isArchived: isOn)
+            case .notify(let level): try await thread.updateSettings(notify: level)
             case .rename(let title): try await thread.update(title: .set(title))
             case .join: try await thread.join()
             case .leave: try await thread.leave()

@@ -8,7 +8,7 @@ import collections
 # Waits after failures, in seconds: the longest ones while somebody looks and otherwise, and the longest after the first.
 LONGEST_WAIT, LONGEST_WAIT_UNWATCHED, LONGEST_FIRST_WAIT = 4, 16, 2
 
-SETTINGS = ("muted_until", "archived", "pinned", "hidden_before_seq", "custom", "labels")
+SETTINGS = ("muted_until", "archived", "pinned", "notify", "hidden_before_seq", "custom", "labels")
 PRESENCE = ("presence", "last_seen_at")
 
 
@@ -161,7 +161,8 @@ class State:
             thread["peer"] = others[0] if data["kind"] == "direct" else None
             thread |= {"unread_count": 0, "mention_count": 0, "head": 0, "last_activity_at": data["created_at"]}
             thread["me"] = {"role": own["role"], "status": own["status"], "read_seq": 0, "delivered_seq": 0}
-            thread["me"] |= {"muted_until": None, "archived": False, "pinned": False, "hidden_before_seq": 0}
+            thread["me"] |= {"muted_until": None, "archived": False, "pinned": False}
+            thread["me"] |= {"notify": "all", "hidden_before_seq": 0}
             thread["me"] |= {"custom": None, "labels": []}
             self.on_thread_updated(thread_id, thread, data)
         self.threads[thread_id] = thread

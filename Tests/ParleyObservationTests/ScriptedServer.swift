@@ -130,7 +130,8 @@ extension ScriptedServer {
             "head": .integer(Int64(messages.count)),
             "me": [
                 "role": "member", "status": "joined", "read_seq": 0, "delivered_seq": 0, "muted_until": .null,
-                "archived": .bool(archived), "pinned": false, "hidden_before_seq": 0, "labels": [],
+                "archived": .bool(archived), "pinned": false, "notify": "all", "hidden_before_seq": 0,
+                "labels": [],
                 "invited_by": .null,
             ],
         ]

@@ -120,6 +120,8 @@ create table members (
     -- Null: as the status says.
     left_by_choice boolean,
     is_bot boolean,
+    -- Which messages alert the member; null: all.
+    notify text check (notify in ('mentions', 'none')),
     -- Of the member's settings: as users.custom and threads.labels.
     custom text,
     labels text[],
@@ -981,6 +983,7 @@ create table import_members (
     pinned boolean not null,
     hidden_before_seq bigint not null,
     left_by_choice boolean,
+    notify text,
     custom text,
     labels text[]
 );

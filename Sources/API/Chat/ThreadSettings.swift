@@ -1,5 +1,5 @@
-// The caller's settings of a thread: muted, archived, pinned, cleared, the app's data. Only the caller's devices see
-// them.
+// The caller's settings of a thread: muted, archived, pinned, what alerts, cleared, the app's data. Only the
+// caller's devices see them.
 import Domain
 import Store
 
@@ -29,12 +29,14 @@ private struct SettingsChanges {
         let mutedUntil = fields.given("muted_until") { json throws(Invalid) in try Timestamp?(json) }
         let archived = fields.given("archived") { json throws(Invalid) in try Bool(json) }
         let pinned = fields.given("pinned") { json throws(Invalid) in try Bool(json) }
+        let notify = fields.given("notify") { json throws(Invalid) in try NotifyLevel(json) }
         let hiddenBefore = fields.given("hidden_before_seq") { json throws(Invalid) in try Seq(json) }
         let appData = AppData(&fields)
         try fields.end()
         if let mutedUntil { members.append(.init("muted_until", .string(orNull: mutedUntil?.description))) }
         if let archived { members.append(.init("archived", .bool(archived))) }
         if let pinned { members.append(.init("pinned", .bool(pinned))) }
+        if let notify { members.append(.init("notify", .string(notify.rawValue))) }
         if let hiddenBefore { members.append(.init("hidden_before_seq", .integer(hiddenBefore.value))) }
         members += appData.members
     }

@@ -69,6 +69,7 @@ extension LineParser {
         row.set("left_by_choice", fields.optional("left_by_choice", Bool.self))
         row.set("custom", fields.optional("custom", CustomData.self)?.text)
         row.set("labels", fields.optional("labels", Labels.self))
+        row.set("notify", (fields.optional("notify", NotifyLevel.self) ?? .all).stored)
         try fields.end()
         row.set("thread_id", thread)
         row.set("user_id", user)

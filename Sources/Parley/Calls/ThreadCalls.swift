@@ -86,11 +86,13 @@ public struct ThreadCalls: Sendable {
     /// `PATCH /v1/threads/{thread_id}/settings`
     public func updateSettings(
         of id: ThreadID, mute: FieldChange<Mute> = .unchanged, isArchived: Bool? = nil, isPinned: Bool? = nil,
-        hiddenBeforeSeq: Seq? = nil, custom: FieldChange<[String: JSONValue]> = .unchanged, labels: [String]? = nil
+        notify: AlertLevel? = nil, hiddenBeforeSeq: Seq? = nil,
+        custom: FieldChange<[String: JSONValue]> = .unchanged, labels: [String]? = nil
     ) -> Call<ThreadSettings> {
         let body: JSONValue = .fields([
             "muted_until": mute.json { .init($0.end) }, "archived": isArchived.map { .bool($0) },
-            "pinned": isPinned.map { .bool($0) }, "hidden_before_seq": hiddenBeforeSeq.map { .init($0) },
+            "pinned": isPinned.map { .bool($0) }, "notify": notify.map { .init($0) },
+            "hidden_before_seq": hiddenBeforeSeq.map { .init($0) },
             "custom": custom.json { .object($0) }, "labels": labels.map { .array($0.map { .string($0) }) },
         ])
         return Call("PATCH", "v1", "threads", id.rawValue, "settings", body: body)

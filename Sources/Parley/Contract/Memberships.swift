@@ -17,6 +17,8 @@ public struct OwnMembership: Sendable, Hashable, Codable {
     public var isArchived: Bool
     /// Whether the user wants the thread on top.
     public var isPinned: Bool
+    /// Which messages alert the user.
+    public var notify: AlertLevel
     /// Messages below this seq are not shown to the user.
     public var hiddenBeforeSeq: Seq
     /// The host app's own data, which no other user sees, at most 4 KiB as JSON.
@@ -29,8 +31,8 @@ public struct OwnMembership: Sendable, Hashable, Codable {
     /// Makes a membership, for example for a preview.
     public init(
         role: Role = .member, status: MemberStatus = .joined, readSeq: Seq = 0, deliveredSeq: Seq = 0,
-        mute: Mute? = nil, isArchived: Bool = false, isPinned: Bool = false, hiddenBeforeSeq: Seq = 0,
-        custom: [String: JSONValue]? = nil, labels: [String] = [], invitedBy: Sender? = nil
+        mute: Mute? = nil, isArchived: Bool = false, isPinned: Bool = false, notify: AlertLevel = .all,
+        hiddenBeforeSeq: Seq = 0, custom: [String: JSONValue]? = nil, labels: [String] = [], invitedBy: Sender? = nil
     ) {
         self.role = role
         self.status = status
@@ -39,6 +41,7 @@ public struct OwnMembership: Sendable, Hashable, Codable {
         self.mute = mute
         self.isArchived = isArchived
         self.isPinned = isPinned
+        self.notify = notify
         self.hiddenBeforeSeq = hiddenBeforeSeq
         self.custom = custom
         self.labels = labels
@@ -46,7 +49,7 @@ public struct OwnMembership: Sendable, Hashable, Codable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case role, status, custom, labels
+        case role, status, notify, custom, labels
         case readSeq = "read_seq"
         case deliveredSeq = "delivered_seq"
         case mute = "muted_until"
@@ -109,6 +112,8 @@ public struct ThreadSettings: Sendable, Hashable, Codable {
     public var isArchived: Bool
     /// Whether the user wants the thread on top.
     public var isPinned: Bool
+    /// Which messages alert the user.
+    public var notify: AlertLevel
     /// Messages below this seq are not shown to the user.
     public var hiddenBeforeSeq: Seq
     /// The host app's own data, which no other user sees.
@@ -121,7 +126,7 @@ public struct ThreadSettings: Sendable, Hashable, Codable {
     public var mentionCount: Int
 
     enum CodingKeys: String, CodingKey {
-        case custom, labels
+        case notify, custom, labels
         case mute = "muted_until"
         case isArchived = "archived"
         case isPinned = "pinned"

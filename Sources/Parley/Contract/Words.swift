@@ -41,6 +41,19 @@ public struct MemberStatus: StringValue {
     public static let removed: Self = "removed"
 }
 
+/// Which messages of a thread alert the user, on all devices. A muted thread alerts of none.
+public struct AlertLevel: StringValue {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// Every message of somebody else.
+    public static let all: Self = "all"
+    /// Only messages that mention the user.
+    public static let mentions: Self = "mentions"
+    /// No message.
+    public static let none: Self = "none"
+}
+
 /// Whether a person is online: while a poll is open, and 60 s longer.
 public struct Presence: StringValue {
     public let rawValue: String

@@ -95,7 +95,7 @@ extension Fold {
                 "me": [
                     "role": own?["role"] ?? .null, "status": own?["status"] ?? .null, "read_seq": 0,
                     "delivered_seq": 0, "muted_until": .null, "archived": false, "pinned": false,
-                    "hidden_before_seq": 0, "custom": .null, "labels": [],
+                    "notify": "all", "hidden_before_seq": 0, "custom": .null, "labels": [],
                 ],
             ])
             thread.takeDescription(data)
@@ -219,7 +219,7 @@ extension Fold {
     }
 
     mutating func updateSettings(_ id: String, _ data: JSONValue) throws {
-        let keys = ["muted_until", "archived", "pinned", "hidden_before_seq", "custom", "labels"]
+        let keys = ["muted_until", "archived", "pinned", "notify", "hidden_before_seq", "custom", "labels"]
         let hiddenBefore = try thread(id)?.hiddenBefore
         try change(id) { thread in
             thread.setMe(.object(keys.map { .init($0, data[$0] ?? .null) }))

@@ -14,6 +14,7 @@ package struct ClaimedAlert: Sendable {
 /// Why an alert is suppressed before sending.
 package enum PushSuppression: String, CaseIterable, Sendable {
     case expired, polling, left, deleted, read, hidden, muted, blocked
+    case notMentioned = "not_mentioned"
 }
 
 package struct PushClaim: Sendable {

@@ -71,6 +71,7 @@ enum ThreadChange: Hashable, Sendable {
     case mute(Bool)
     case pin(Bool)
     case archive(Bool)
+    case notify(AlertLevel)
     case rename(String)
     case join
     case leave

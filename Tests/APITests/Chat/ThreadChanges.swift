@@ -101,6 +101,22 @@ struct ThreadSettings {
         #expect(try await bob.client.patch(path, #"{"muted_until":"9999-12-31T23:59:59.999Z"}"#).status == 200)
     }
 
+    @Test("say which messages alert: all, mentions or none")
+    func notify() async throws {
+        let ann = try await Person.make()
+        let thread = try await ann.group()
+        let path = "/v1/threads/\(thread)/settings"
+        #expect(try await ann.client.get("/v1/threads/\(thread)").string("me.notify") == "all")
+        let start = try await ann.client.get("/v1/sync").string("cursor")
+        for level in ["mentions", "none", "none", "all"] {
+            #expect(try await ann.client.patch(path, #"{"notify":"\#(level)"}"#).string("notify") == level)
+            #expect(try await ann.client.get("/v1/inbox").string("threads.0.me.notify") == level)
+        }
+        let events = try await ann.client.get("/v1/sync?wait=0&cursor=\(start)")["events"]?.array ?? []
+        #expect(events.compactMap { $0["data"]?["notify"]?.string } == ["mentions", "none", "all"])
+        #expect(try await ann.client.patch(path, #"{"pinned":true}"#).string("notify") == "all")
+    }
+
     @Test("hide everything before a message: in pages, look-ups, the last message and the counts")
     func hides() async throws {
         let (ann, bob) = (try await Person.make(), try await Person.make())
@@ -146,6 +162,7 @@ struct ThreadSettings {
             (#"{"muted_until":"0001-01-01T00:00:00Z"}"#, "muted_until"), (#"{"archived":null}"#, "archived"),
             (#"{"pinned":"yes"}"#, "pinned"), (#"{"hidden_before_seq":-1}"#, "hidden_before_seq"),
             (#"{"hidden_before_seq":9223372036854775807}"#, "hidden_before_seq"), (#"{"mute":true}"#, "mute"),
+            (#"{"notify":"some"}"#, "notify"), (#"{"notify":null}"#, "notify"), (#"{"notify":true}"#, "notify"),
         ])
     func namesMistakes(_ body: String, _ field: String) async throws {
         let ann = try await Person.make()

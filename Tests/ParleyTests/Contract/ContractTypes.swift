@@ -55,7 +55,7 @@ struct ContractType: Sendable, CustomStringConvertible {
             "ConsumerName", "CurrentStatus", "Cursor", "DeviceName", "DisplayName", "Document", "EmailAddress",
             "EventID", "EventStream", "HistoryBound", "ImageReference", "ImageURL", "KeptSeconds", "Lines",
             "CustomOrNull", "ExternalIDOrNull", "Label", "Labels", "LabelsOrNull", "MessageAttachments",
-            "Next", "Partial", "Password", "Presence", "ProblemCode", "ReportState", "ReviewState", "Role", "Seq",
+            "Next", "NotifyLevel", "Partial", "Password", "Presence", "ProblemCode", "ReportState", "ReviewState", "Role", "Seq",
             "SeqOrNull",
             "StatusText", "StructuredBoolean", "ThreadKind", "Time", "TimeOrNull", "Title", "Username",
         ],

@@ -132,7 +132,7 @@ struct SampleCall: Sendable, CustomStringConvertible {
         .init("searchRooms", .threads.rooms(labels: ["help"])),
         .init("putMember", .threads.setMember(user, of: thread, role: .admin)),
         .init("updateSettings", .threads.updateSettings(of: thread, mute: .set(nil), isArchived: true)),
-        .init("updateSettings", .threads.updateSettings(of: thread, hiddenBeforeSeq: 3)),
+        .init("updateSettings", .threads.updateSettings(of: thread, notify: .mentions, hiddenBeforeSeq: 3)),
         .init(
             "sendMessage",
             .messages.send(

@@ -130,7 +130,8 @@ struct Overtaking {
 
     private static func settings(hiddenBefore: Seq) -> JSONValue {
         [
-            "muted_until": .null, "archived": false, "pinned": true, "hidden_before_seq": .init(hiddenBefore),
+            "muted_until": .null, "archived": false, "pinned": true, "notify": "all",
+            "hidden_before_seq": .init(hiddenBefore),
             "custom": .null, "labels": [], "unread_count": 0, "mention_count": 0,
         ]
     }

@@ -52,7 +52,8 @@ struct ReadingArchives {
                 "select receipt_put(array['\(ben)'::uuid], array['\(direct)'::uuid], array[1], array[1])")
             try await database.sql(
                 """
-                update members set muted_until = '2030-01-01', pinned = true where thread_id = '\(direct)';
+                update members set muted_until = '2030-01-01', pinned = true, notify = 'none'
+                where thread_id = '\(direct)';
                 update threads set keep_s = 86400 where id = '\(group)';
                 """)
             let lines = try await ArchivedLines(of: database)
@@ -74,6 +75,8 @@ struct ReadingArchives {
             let marked = try #require(member(ben, direct))
             #expect(marked["read_seq"]?.integer == 1 && marked["delivered_seq"]?.integer == 1)
             #expect(marked["pinned"] == .bool(true) && marked["archived"] == nil)
+            #expect(marked["notify"]?.string == "none")
+            #expect(member(ann, group)?["notify"] == nil)
             #expect(marked["muted_until"]?.string == "2030-01-01T00:00:00.000Z")
             #expect(lines.values("kind", in: .receipts) == ["delivered", "read"])
             #expect(Self.ofPeople(lines).map { $0["id"]?.string } == [message.description])

@@ -90,6 +90,23 @@ struct ClaimingAlerts {
         #expect(found.filter { !$0.isEmpty && $0.count < 20 }.suffix(4) == ["deleted 1", "hidden 1", "muted 3", "0"])
     }
 
+    @Test("drops alerts of messages that do not mention a member who then wants only mentions, or none")
+    func levels() async throws {
+        let found = try await run(
+            """
+            update messages set mentions = array[ben()] where id = said(2);
+            select settings_update(ben(), g(), '{"notify": "mentions"}');
+            select claim('10:00:00');
+            select claim('10:00:00');
+            select settle('done', 2, 0, '10:00:01');
+            select settings_update(ben(), g(), '{"notify": "none"}');
+            select claim('10:00:02');
+            select count(*) from push_jobs;
+            """)
+        let answers = found.filter { !$0.isEmpty && $0.count < 20 && !$0.hasPrefix("{") }
+        #expect(answers.suffix(5) == ["not_mentioned 1", "send 1 text 2 1 5", "0", "muted 3", "0"])
+    }
+
     @Test("drops the alerts of a thread that was read or left, and of a device when they are too old")
     func together() async throws {
         let found = try await run(

@@ -163,6 +163,40 @@ struct PlanningAlerts {
         #expect(found == ["f", "1", "ok", "3:0", "f", "-"])
     }
 
+    @Test("alerts members of what they chose: all messages, those that mention them, or none")
+    func levels() async throws {
+        let found = try await run(
+            """
+            create function mention(n int, m int) returns bigint language sql as $$
+                select a.seq from message_append(array[gen_random_uuid()], array[g()], array[person(n)],
+                    array['message'], array['{"text":"hi"}'::json], array[null::uuid], array[array[person(m)]::text]) a
+            $$;
+            select settings_update(person(2), g(), '{"notify":"mentions"}') is null;
+            select settings_update(person(3), g(), '{"notify":"none"}') is null;
+            select say(1);
+            select make();
+            select mention(1, 2), mention(1, 3);
+            select make();
+            -- The same for a device that has stopped polling.
+            select came('a', 2, log_head());
+            select say(1), mention(1, 2);
+            select make();
+            select gone('a', 2, log_head() - 2);
+            select make();
+            select settings_update(person(2), g(), '{"muted_until":"2099-01-01T00:00:00Z"}') is null;
+            select mention(1, 2);
+            select make();
+            select settings_update(person(2), g(), '{"muted_until":null,"notify":"all"}') is null;
+            select settings_update(person(3), g(), '{"notify":"all"}') is null;
+            select say(1);
+            select make();
+            """)
+        #expect(
+            found.filter { !$0.isEmpty } == [
+                "f", "f", "1", "-", "2|3", "2:2", "4|5", "-", "2:5", "f", "6", "-", "f", "f", "7", "2:7 3:7",
+            ])
+    }
+
     @Test("waits while a device polls, and alerts it about messages that it lacks when it has gone")
     func polling() async throws {
         let found = try await run(

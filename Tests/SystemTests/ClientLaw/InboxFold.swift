@@ -157,7 +157,7 @@ struct InboxFold: Sendable {
             if own != .null { threads[id]?.me["delivered_seq"] = own["delivered_seq"] }
         case "settings.updated":
             threads[id]?.set(
-                ["muted_until", "archived", "pinned", "hidden_before_seq", "custom", "labels"], countsFrom: data)
+                ["muted_until", "archived", "pinned", "notify", "hidden_before_seq", "custom", "labels"], countsFrom: data)
             threads[id]?.hide()
         case "user.updated" where event["thread_id"] != .null: threads[id]?.rename(data)
         case "user.updated":
@@ -192,7 +192,8 @@ struct InboxFold: Sendable {
             shown: shown,
             me: [
                 "role": mine["role"], "status": mine["status"], "read_seq": 0, "delivered_seq": 0, "muted_until": .null,
-                "archived": false, "pinned": false, "hidden_before_seq": 0, "custom": .null, "labels": [],
+                "archived": false, "pinned": false, "notify": "all", "hidden_before_seq": 0, "custom": .null,
+                "labels": [],
                 "invited_by": .null,
             ])
         entry.update(data)

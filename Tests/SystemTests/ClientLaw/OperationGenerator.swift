@@ -121,9 +121,10 @@ struct OperationGenerator {
     }
 
     private mutating func settings(_ device: Int, _ thread: HistoryPlayer.Thread, _ player: HistoryPlayer) -> String {
-        switch random.below(7) {
+        switch random.below(8) {
         case 6: return #"{"custom":{"n":\#(random.below(9))},"labels":["work"]}"#
         case 0: return #"{"pinned":\#(random.chance(2))}"#
+        case 7: return #"{"notify":"\#(["all", "mentions", "none"][random.below(3)])"}"#
         case 1: return #"{"archived":\#(random.chance(2))}"#
         case 2:
             return

@@ -206,7 +206,7 @@ extension VectorStage {
             try await send("Number \(number)", in: thread, by: ann, mentions: number > 4 ? [ben] : [])
         }
         try await check()
-        try await settings(["pinned": true], in: thread)
+        try await settings(["pinned": true, "notify": "mentions"], in: thread)
         try await settings(["archived": true, "muted_until": "2030-01-01T00:00:00.000Z"], in: thread)
         try await check()
         try await read(6, in: thread, by: laptop)
@@ -219,7 +219,7 @@ extension VectorStage {
         try await check()
         try await settings(["hidden_before_seq": 4, "archived": false, "muted_until": nil], in: thread)
         try await check()
-        try await settings(["hidden_before_seq": 0, "pinned": false], in: thread)
+        try await settings(["hidden_before_seq": 0, "pinned": false, "notify": "all"], in: thread)
         try await settings(["custom": ["colour": "red"], "labels": ["work", "urgent"]], in: thread)
         try await check()
         try await settings(["custom": nil, "labels": ["work"]], in: thread)

@@ -72,7 +72,7 @@ struct FuzzTargets: Sendable {
                 #"{"role":"admin","status":"joined"}"#, #"{"status":"invited"}"#, "{}",
             ],
             "PATCH \(thread)/settings": [
-                #"{"muted_until":"2030-01-01T00:00:00Z","archived":true,"pinned":false,"hidden_before_seq":1}"#
+                #"{"muted_until":"2030-01-01T00:00:00Z","archived":true,"pinned":false,"notify":"none","hidden_before_seq":1}"#
             ],
         ]
     }

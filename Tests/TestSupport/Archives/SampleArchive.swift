@@ -64,7 +64,7 @@ package struct SampleArchive: Sendable {
             ),
             line(
                 "member",
-                #""thread_id":"\#(group)","user_id":"\#(ann)","role":"owner","pinned":true,"custom":{"n":null}"#
+                #""thread_id":"\#(group)","user_id":"\#(ann)","role":"owner","pinned":true,"notify":"mentions","custom":{"n":null}"#
                     + #","labels":["work"]"#),
             line(
                 "member",

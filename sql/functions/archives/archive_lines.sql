@@ -46,7 +46,7 @@ language sql stable as $$
         'read_seq', m.read_seq, 'read_at', rfc3339(m.read_at),
         'delivered_seq', greatest(m.delivered_seq, m.read_seq), 'delivered_at', rfc3339(m.delivered_at),
         'muted_until', rfc3339(m.muted_until), 'archived', nullif(m.archived, false), 'pinned', nullif(m.pinned, false),
-        'hidden_before_seq', nullif(m.hidden_before_seq, 0), 'labels', m.labels), 'custom', m.custom::json)
+        'notify', m.notify, 'hidden_before_seq', nullif(m.hidden_before_seq, 0), 'labels', m.labels), 'custom', m.custom::json)
 $$;
 
 -- Returns: a message. Withdrawn content is left out, as everywhere.

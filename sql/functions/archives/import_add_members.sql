@@ -9,14 +9,14 @@ begin
     create temporary table import_memberships on commit drop as
     select f.kind, t.created_at as made_at, x.line, x.thread_id, x.user_id, x.role, x.status, x.joined_at, x.invited_at,
         x.invited_by, x.read_seq, x.read_at, x.delivered_seq, x.delivered_at, x.muted_until, x.archived, x.pinned,
-        x.hidden_before_seq, x.left_by_choice, x.custom, x.labels
+        x.hidden_before_seq, x.left_by_choice, x.notify, x.custom, x.labels
     from import_members x
     join import_fates f on f.id = x.thread_id and f.fate = 'new'
     join threads t on t.id = x.thread_id
     where x.import_id = p_import
     union all
     select 'direct', t.created_at, t.line, t.id, o.id, 'member', 'joined', null, null, null, null, null, null, null, null,
-        false, false, 0, null, null, null
+        false, false, 0, null, null, null, null
     from import_threads t
     join import_fates f on f.id = t.id and f.fate = 'new'
     cross join lateral (values (t.direct_low), (t.direct_high)) o (id)
@@ -83,7 +83,7 @@ language plpgsql volatile as $$
 begin
     insert into members (thread_id, user_id, role, status, joined_at, read_seq, read_at, delivered_seq, delivered_at,
         muted_until, archived, pinned, hidden_before_seq, invited_at, invited_by, hides, blocked, blocks, is_bot, left_by_choice,
-        custom, labels)
+        notify, custom, labels)
     select m.thread_id, m.user_id, m.role, m.status,
         case when m.status <> 'invited' then coalesce(m.joined_at, m.made_at) else m.joined_at end,
         k.read_seq, case when k.read_seq > 0 then coalesce(m.read_at, r.read_at) end,
@@ -93,7 +93,7 @@ begin
         exists (select from import_hides h
             where h.import_id = p_import and h.thread_id = m.thread_id and h.user_id = m.user_id),
         b.blocked, b.blocks, u.is_bot, case when m.status <> 'joined' then m.left_by_choice end,
-        m.custom, m.labels
+        m.notify, m.custom, m.labels
     from import_memberships m
     join users u on u.id = m.user_id
     left join (

@@ -66,7 +66,8 @@ begin
                 when x.seq is null or x.deleted_at is not null or x.payload is null or x.expires_at <= p_now then 'deleted'
                 when k.seq <= r.own_seq then 'read'
                 when k.seq < m.hidden_before_seq or (m.hides and message_is_hidden(k.thread_id, k.user_id, k.seq)) then 'hidden'
-                when m.muted_until > p_now then 'muted'
+                when m.muted_until > p_now or m.notify = 'none' then 'muted'
+                when m.notify = 'mentions' and k.user_id = any (x.mentions) is not true then 'not_mentioned'
                 when m.blocks then 'blocked'
                 else 'send'
             end as outcome

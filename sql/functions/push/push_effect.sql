@@ -20,7 +20,7 @@ language sql stable as $$
         -- System messages have no sender, and get no alert.
         when 'message.created' then p_actor is not null
         when 'message.deleted' then true
-        -- Muting, archiving and pinning change no count; clearing the history does.
+        -- Muting, archiving, pinning and what alerts change no count; clearing the history does.
         when 'settings.updated' then p_seq > 0
         when 'member.updated' then p_member is not null
         -- A delivered mark changes no count.
@@ -29,13 +29,21 @@ language sql stable as $$
 $$;
 
 -- Returns: the seq of the job for a member's device: the message's, 0 for an alert that only carries the count, null
--- for none. `p_is_answer`: somebody else sent the message before this one.
+-- for none. `p_is_answer`: somebody else sent the message before this one. `p_mentions`: those of the message.
 create or replace function push_job_seq(
-    p_now timestamptz, m members, p_seq bigint, p_who uuid, p_about bigint, p_is_answer boolean) returns bigint
+    p_now timestamptz, m members, p_seq bigint, p_who uuid, p_about bigint, p_is_answer boolean, p_mentions uuid[]
+) returns bigint
 language sql immutable as $$
     select case
         when m.status <> 'joined' then case when p_who = m.user_id then 0 end
         when p_seq = 0 then case when p_about > m.read_seq or m.back_to_seq is not null or p_about is null then 0 end
         when p_who = m.user_id then case when p_is_answer and m.read_seq < p_seq - 1 then 0 end
-        when m.read_seq < p_seq and (m.muted_until is null or m.muted_until <= p_now) then p_seq end
+        when m.read_seq < p_seq and member_is_alerted(m, p_mentions, p_now) then p_seq end
+$$;
+
+-- Returns: whether a message of somebody else that mentions these people alerts the member; false or null if not.
+create or replace function member_is_alerted(m members, p_mentions uuid[], p_now timestamptz) returns boolean
+language sql immutable as $$
+    select (m.muted_until is null or m.muted_until <= p_now)
+        and (m.notify is null or (m.notify = 'mentions' and m.user_id = any (p_mentions)))
 $$;

@@ -15,7 +15,7 @@ declare
 begin
     return push_job_put(array(
         with happened as materialized (
-            select e.pos, e.at, e.thread_id, f.*, f.seq > 1 and (select x.sender_id from messages x
+            select e.pos, e.at, e.thread_id, e.mentions, f.*, f.seq > 1 and (select x.sender_id from messages x
                 where x.thread_id = e.thread_id and x.seq between f.seq - 1 and f.seq - 1
                 order by x.seq limit 1) is distinct from f.who as is_answer
             from (select * from events x where x.pos > p_from and x.pos <= p_upto offset 0) e
@@ -31,13 +31,13 @@ begin
                 where (y.member).status = 'joined') as members
             from unnest(p_threads) t (id) where p_users is not null
         ), concerned as (
-            select h.*, (m.member).user_id, push_job_seq(v_now, m.member, h.seq, h.who, h.about, h.is_answer) as told
+            select h.*, (m.member).user_id, push_job_seq(v_now, m.member, h.seq, h.who, h.about, h.is_answer, h.mentions) as told
             from happened h
             cross join lateral (select x as member from members x where x.thread_id = h.thread_id and x.status = 'joined'
                 offset 0) m
             where p_users is null and (h.seq > 0 or h.who is null)
             union all
-            select h.*, m.user_id, push_job_seq(v_now, m, h.seq, h.who, h.about, h.is_answer)
+            select h.*, m.user_id, push_job_seq(v_now, m, h.seq, h.who, h.about, h.is_answer, h.mentions)
             from happened h
             join parts p on p.thread_id = h.thread_id
             cross join unnest(p.members) m
@@ -76,7 +76,7 @@ begin
             cross join lateral (select x.* from push_targets x where x.session_id = g.id limit 1) t
             where greatest(d.from_pos, t.decided_pos) < v_end
         ), happened as (
-            select g.session_id, g.user_id, g.platform, x.pos, x.at, x.thread_id, f.*
+            select g.session_id, g.user_id, g.platform, x.pos, x.at, x.thread_id, x.mentions, f.*
             from gone g
             cross join lateral (
                 select t.* from membership_spans b
@@ -100,7 +100,7 @@ begin
             and x.user_id between h.user_id and h.user_id order by x.thread_id, x.user_id limit 1) m
         cross join lateral push_job_seq(v_now, m::members, h.seq, h.who, h.about, h.seq > 1 and (select x.sender_id from messages x
             where x.thread_id = h.thread_id and x.seq between h.seq - 1 and h.seq - 1
-            order by x.seq limit 1) is distinct from h.who) w (told)
+            order by x.seq limit 1) is distinct from h.who, h.mentions) w (told)
         where w.told is not null);
     v_made := push_job_put(v_jobs, p_due, v_gone);
     -- Not for a device that began to poll while a large room was being planned: its part of that room is still to come.

@@ -1,16 +1,17 @@
--- A member's own settings of a thread: muted, archived, pinned, the seq before which it is cleared, the app's data.
+-- A member's own settings of a thread: muted, archived, pinned, the messages that alert, the seq before which
+-- it is cleared, the app's data.
 
 -- Returns: the settings, with the counts that depend on them.
 create or replace function settings_json(m members) returns json
 language sql stable as $$
     select json_build_object('muted_until', rfc3339(m.muted_until), 'archived', m.archived, 'pinned', m.pinned,
-        'hidden_before_seq', m.hidden_before_seq, 'custom', m.custom::json, 'labels', labels_json(m.labels),
+        'notify', coalesce(m.notify, 'all'), 'hidden_before_seq', m.hidden_before_seq, 'custom', m.custom::json, 'labels', labels_json(m.labels),
         'unread_count', unread_count(m, r.own_seq, thread_head(m.thread_id)),
         'mention_count', mention_count(m, r.own_seq))
     from member_marks(m) r
 $$;
 
--- Changes the members of `p_changes` (muted_until, archived, pinned, hidden_before_seq, custom, labels), and notifies the
+-- Changes the members of `p_changes` (muted_until, archived, pinned, notify, hidden_before_seq, custom, labels), and notifies the
 -- caller's own devices. Values that are set already change nothing.
 -- Returns: the settings as JSON text.
 -- Fails: PY404 thread_not_found; PY403 not_joined; PY422 (hidden_before_seq: past the next message).
@@ -35,6 +36,7 @@ begin
     end if;
     v_new.archived := coalesce((v_changes ->> 'archived')::boolean, v_old.archived);
     v_new.pinned := coalesce((v_changes ->> 'pinned')::boolean, v_old.pinned);
+    v_new.notify := nullif(coalesce(v_changes ->> 'notify', v_old.notify), 'all');
     v_new.hidden_before_seq := coalesce((v_changes ->> 'hidden_before_seq')::bigint, v_old.hidden_before_seq);
     if v_changes ? 'custom' then
         v_new.custom := p_changes ->> 'custom';
@@ -44,7 +46,7 @@ begin
     end if;
     if v_new is distinct from v_old then
         update members m set muted_until = v_new.muted_until, archived = v_new.archived, pinned = v_new.pinned,
-            hidden_before_seq = v_new.hidden_before_seq, custom = v_new.custom, labels = v_new.labels
+            notify = v_new.notify, hidden_before_seq = v_new.hidden_before_seq, custom = v_new.custom, labels = v_new.labels
         where m.thread_id = p_thread and m.user_id = p_user;
         v_head := log_begin() + 1;
         insert into events (pos, at, type, thread_id, user_id, seq, actor_id, body)

@@ -15,8 +15,8 @@ create or replace function me_json(m members, p_read bigint, p_seen bigint) retu
 language sql stable as $$
     select json_build_object('role', m.role, 'status', m.status, 'read_seq', p_read,
         'delivered_seq', greatest(m.delivered_seq, p_seen), 'muted_until', rfc3339(m.muted_until),
-        'archived', m.archived, 'pinned', m.pinned, 'hidden_before_seq', m.hidden_before_seq,
-        'custom', m.custom::json, 'labels', labels_json(m.labels),
+        'archived', m.archived, 'pinned', m.pinned, 'notify', coalesce(m.notify, 'all'),
+        'hidden_before_seq', m.hidden_before_seq, 'custom', m.custom::json, 'labels', labels_json(m.labels),
         'invited_by', case when m.status = 'invited' then sender_json(m.invited_by) end)
 $$;
 

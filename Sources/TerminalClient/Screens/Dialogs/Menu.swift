@@ -42,6 +42,7 @@ extension Menu {
             Item("s", "Search in this conversation", .show(.search(id))),
             Item("p", me.isPinned ? "Unpin" : "Pin", .change(id, .pin(!me.isPinned))),
             Item("u", isMuted ? "Unmute" : "Mute", .change(id, .mute(!isMuted))),
+            Item("b", "Alert me…", .show(.menu(.alerts(id, me.notify)))),
             Item("r", me.isArchived ? "Move to the inbox" : "Archive", .change(id, .archive(!me.isArchived))),
         ]
         guard let thread else { return Menu(title: "Conversation", items: items) }
@@ -51,6 +52,19 @@ extension Menu {
             items.append(Item("l", "Leave", .show(.menu(.leave(thread)))))
         }
         return Menu(title: thread.shownTitle, items: items)
+    }
+
+    /// What alerts the user on all devices: phones and browsers, too.
+    static func alerts(_ id: ThreadID, _ level: AlertLevel) -> Menu {
+        func item(_ key: Character, _ label: String, _ other: AlertLevel) -> Item {
+            Item(key, other == level ? "\(label)  (now)" : label, .change(id, .notify(other)))
+        }
+        return Menu(
+            title: "Alert me, on all devices, of",
+            items: [
+                item("a", "All messages", .all), item("m", "Messages that mention me", .mentions),
+                item("n", "No message", .none),
+            ])
     }
 
     static func leave(_ thread: ThreadSummary) -> Menu {

@@ -13,7 +13,8 @@ struct ScriptedServer: HTTPTransport {
          "peer": null, "last_message": null, "unread_count": 0, "mention_count": 0,
          "last_activity_at": "2026-11-01T10:00:00.000Z", "head": 0,
          "me": {"role": "member", "status": "joined", "read_seq": 0, "delivered_seq": 0, "muted_until": null,
-                "archived": false, "pinned": false, "hidden_before_seq": 0, "labels": []}}
+                "archived": false, "pinned": false, "notify": "all", "hidden_before_seq": 0,
+                "labels": []}}
         """#
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
