@@ -120,6 +120,7 @@ CREATE TABLE public.threads (
     custom text,
     labels text[],
     keep_s integer,
+    has_archived boolean,
     CONSTRAINT threads_check CHECK (((kind = 'direct'::text) = ((direct_low IS NOT NULL) AND (direct_high IS NOT NULL)))),
     CONSTRAINT threads_check1 CHECK (((kind = 'room'::text) = (room_key IS NOT NULL))),
     CONSTRAINT threads_keep_s_check CHECK ((keep_s >= 0)),
@@ -1105,6 +1106,7 @@ CREATE INDEX import_attachments_by_id ON public.import_attachments USING btree (
 CREATE INDEX import_chunks_by_file ON public.import_chunks USING btree (import_id, attachment_id, variant, n);
 CREATE INDEX mail_codes_by_age ON public.mail_codes USING btree (counted_from);
 CREATE INDEX mails_due ON public.mails USING btree (due_at);
+CREATE INDEX members_archived ON public.members USING btree (thread_id, notify, muted_until) WHERE (archived AND (status = 'joined'::text));
 CREATE INDEX members_by_user ON public.members USING btree (user_id, thread_id);
 CREATE INDEX members_current ON public.members USING btree (user_id, thread_id) WHERE (status = ANY (ARRAY['joined'::text, 'invited'::text]));
 CREATE INDEX members_invited ON public.members USING btree (thread_id, user_id) WHERE (status = 'invited'::text);

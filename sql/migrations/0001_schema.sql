@@ -80,6 +80,9 @@ create table threads (
     labels text[],
     -- How long a thread keeps its messages' content: null for ever, 0 until it is delivered, else so many seconds.
     keep_s int check (keep_s >= 0),
+    -- Whether a member may have the thread in their archive, so that sending to all other threads looks for none. Null for nearly
+    -- all, which takes no room in a row.
+    has_archived boolean,
     unique (direct_low, direct_high),
     check ((kind = 'direct') = (direct_low is not null and direct_high is not null)),
     check ((kind = 'room') = (room_key is not null))
@@ -133,6 +136,9 @@ create index members_present on members (thread_id, role, user_id) where status 
 create index members_invited on members (thread_id, user_id) where status = 'invited';
 -- Of the threads that an account has now: what it has left, which may be any number, costs its inbox nothing.
 create index members_current on members (user_id, thread_id) where status in ('joined', 'invited');
+
+-- Whom a message finds that takes the thread out of their archive, however many keep it there.
+create index members_archived on members (thread_id, notify, muted_until) where archived and status = 'joined';
 
 -- Between which positions of the log a user was a member: who may see an event is decided here, not by today's status.
 -- Both ends are inclusive (one sees one's own joining and leaving); `to_pos` is null while it lasts.

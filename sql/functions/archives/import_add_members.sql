@@ -48,6 +48,9 @@ begin
     from (select m.thread_id, count(*) as count from import_memberships m where m.status = 'joined'
         group by m.thread_id) c
     where t.id = c.thread_id;
+    update threads t set has_archived = true
+    from (select distinct m.thread_id from import_memberships m where m.archived and m.status = 'joined') a
+    where t.id = a.thread_id;
 end $$;
 
 -- Notes the places of messages in threads whose seqs have gaps in the archive, for import_place.

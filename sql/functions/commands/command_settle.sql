@@ -38,7 +38,7 @@ begin
 end $$;
 
 -- Appends a bot's message to the thread, of which the bot need not be a member.
--- Locks: the caller holds the thread; then the log
+-- Locks: the caller holds the thread; members' rows (unarchive_lock), then the log
 create or replace function command_post(p_thread uuid, p_id uuid, p_bot uuid, p_payload json, p_reply_to uuid) returns void
 language plpgsql volatile as $$
 declare
@@ -47,11 +47,13 @@ declare
     v_last messages;
     v_message messages;
     v_head bigint;
+    v_archived record;
 begin
     select k.keep_s[1] as s, k.until_delivered[1] as until_delivered into v_kept
     from retention_of(array[p_thread], array[null]::int[]) k;
     select * into v_last from messages m where m.thread_id = p_thread order by m.seq desc limit 1;
     v_now := greatest(v_now, v_last.created_at);
+    select k.threads, k.users into v_archived from unarchive_lock(array[p_thread], null, v_now) k;
     v_head := log_begin();
     insert into messages as m (thread_id, seq, id, sender_id, type, payload, reply_to, created_at, expires_at, pos,
         until_delivered)
@@ -64,6 +66,7 @@ begin
         perform retention_note(array[p_thread], array[p_id], array[p_bot]);
     end if;
     perform log_announce(v_head + 1);
+    perform unarchive(v_archived.threads, v_archived.users, array[p_thread], array[p_id], array[p_bot], null, v_now);
 end $$;
 
 -- Puts a run off for `p_wait_ms`. With `p_is_tried` a try has failed; otherwise the node sent nothing.

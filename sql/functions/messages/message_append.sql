@@ -121,7 +121,9 @@ end $$;
 
 -- Appends a batch of messages whose ids are new, so nothing looks for them. Arguments and rows are those of message_append.
 -- Fails: 23505, if an id is taken: then nothing is stored, and message_append finds out which.
--- Locks: the threads by id (for no key update, which writes no new row version), the attachments by id, then the log
+-- Members whom a message alerts find the thread in their inbox again, if they had archived it.
+-- Locks: the threads by id (for no key update, which writes no new row version), the attachments by id, members' rows
+-- (unarchive_lock), then the log
 -- Costs: one set-based statement. It locks the log in its middle, when all items are judged, so the lock is held for
 -- the inserts and the commit only. What was judged cannot change meanwhile, because the threads are locked. Within the
 -- batch, positions follow the threads, so that one order serves seqs and positions. Planner
@@ -142,10 +144,14 @@ declare
     v_until_delivered boolean[];
     -- By item, of a batch with attachments: why they are refused.
     v_refusals text[];
+    v_keeps boolean;
+    v_has_archived boolean;
+    -- Members who have archived a thread of the batch.
+    v_archived record;
 begin
-    if (select bool_or(l.keep_s is not null) from (
-        select t.keep_s from threads t where t.id = any (p_threads) order by t.id for no key update) l)
-        or p_expires_s is not null then
+    select bool_or(l.keep_s is not null), bool_or(l.has_archived) into v_keeps, v_has_archived
+    from (select t.keep_s, t.has_archived from threads t where t.id = any (p_threads) order by t.id for no key update) l;
+    if v_keeps or p_expires_s is not null then
         select k.keep_s, k.until_delivered into v_keep_s, v_until_delivered
         from retention_of(p_threads, p_expires_s) k;
     end if;
@@ -154,6 +160,9 @@ begin
         from attachment_judge(p_senders, p_attachments, p_payloads) j;
     end if;
     v_now := coalesce(p_now, stamp());
+    if v_has_archived then
+        select k.threads, k.users into v_archived from unarchive_lock(p_threads, p_mentions, v_now) k;
+    end if;
 
     return query
     with judged as materialized (
@@ -219,6 +228,9 @@ begin
     end if;
     if v_keep_s is not null then
         perform retention_note(p_threads, p_ids, p_senders);
+    end if;
+    if v_has_archived then
+        perform unarchive(v_archived.threads, v_archived.users, p_threads, p_ids, p_senders, p_mentions, v_now);
     end if;
 end $$;
 

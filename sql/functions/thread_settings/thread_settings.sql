@@ -15,7 +15,7 @@ $$;
 -- caller's own devices. Values that are set already change nothing.
 -- Returns: the settings as JSON text.
 -- Fails: PY404 thread_not_found; PY403 not_joined; PY422 (hidden_before_seq: past the next message).
--- Locks: the member's row, then the log
+-- Locks: the thread if `archived` changes, so that no message is being sent to it; the member's row, then the log
 create or replace function settings_update(p_user uuid, p_thread uuid, p_changes json) returns text
 language plpgsql volatile as $$
 declare
@@ -25,6 +25,9 @@ declare
     v_new members;
     v_head bigint;
 begin
+    if v_changes ? 'archived' then
+        perform from threads t where t.id = p_thread for no key update;
+    end if;
     perform from members m where m.thread_id = p_thread and m.user_id = p_user for no key update;
     v_old := member_joined(p_thread, p_user);
     if (v_changes ->> 'hidden_before_seq')::bigint > thread_head(p_thread) + 1 then
@@ -48,6 +51,10 @@ begin
         update members m set muted_until = v_new.muted_until, archived = v_new.archived, pinned = v_new.pinned,
             notify = v_new.notify, hidden_before_seq = v_new.hidden_before_seq, custom = v_new.custom, labels = v_new.labels
         where m.thread_id = p_thread and m.user_id = p_user;
+        if v_new.archived <> v_old.archived then
+            update threads t set has_archived = case when thread_is_archived(p_thread) then true end
+            where t.id = p_thread and t.has_archived is distinct from case when thread_is_archived(p_thread) then true end;
+        end if;
         v_head := log_begin() + 1;
         insert into events (pos, at, type, thread_id, user_id, seq, actor_id, body)
         values (v_head, v_now, 'settings.updated', p_thread, p_user, v_new.hidden_before_seq, p_user,
