@@ -159,14 +159,15 @@ public struct ChatThread: Sendable, Identifiable {
 
     // MARK: The thread
 
-    /// Changes title, picture, retention or the host app's data. A picture is an `https:` URL or `attachment:{id}`.
+    /// Changes title, topic, picture, retention or the host app's data. A picture is an `https:` URL or `attachment:{id}`.
     public func update(
-        title: FieldChange<String> = .unchanged, image: FieldChange<String> = .unchanged,
+        title: FieldChange<String> = .unchanged, topic: FieldChange<String> = .unchanged,
+        image: FieldChange<String> = .unchanged,
         retention: FieldChange<Retention> = .unchanged, custom: FieldChange<[String: JSONValue]> = .unchanged,
         labels: [String]? = nil
     ) async throws {
         let call = Call<ThreadSummary>.threads.update(
-            id, title: title, image: image, retention: retention, custom: custom, labels: labels)
+            id, title: title, topic: topic, image: image, retention: retention, custom: custom, labels: labels)
         try await change(call.raw) { [id] fold, answer, touches in
             guard !touches.concern(id) else { return }
             try fold.change(id.rawValue) { $0.takeDescription(answer) }

@@ -12,6 +12,9 @@ extension Chat {
         case .rename(let threadID):
             let thread = client.thread(threadID)
             attempt { try await thread.update(title: .set(text)) }
+        case .topic(let threadID):
+            let thread = client.thread(threadID)
+            attempt { try await thread.update(topic: .set(text.isEmpty ? nil : text)) }
         case .react(let message):
             guard let timeline = screen as? TimelineScreen else { return }
             let thread = client.thread(timeline.threadID)

@@ -173,7 +173,8 @@ class State:
 
     def on_thread_updated(self, _, thread, data):
         peer = thread.get("peer") or {}  # A direct thread has the name and image of its peer.
-        thread |= {key: data[key] for key in ("retention", "member_count", "external_id", "custom", "labels")}
+        keys = ("retention", "member_count", "topic", "external_id", "custom", "labels")
+        thread |= {key: data[key] for key in keys}
         thread |= {"title": data["title"] or peer.get("name"), "image": data["image"] or peer.get("profile_image")}
 
     def on_member_updated(self, thread_id, thread, data):

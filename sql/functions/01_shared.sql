@@ -70,7 +70,7 @@ $$;
 create or replace function thread_json(t threads) returns json
 language sql stable as $$
     select json_build_object('id', t.id, 'kind', t.kind, 'external_id', t.external_id, 'title', t.title,
-        'image', t.image, 'custom', t.custom::json, 'labels', labels_json(t.labels), 'retention', retention_json(t.keep_s),
+        'topic', t.topic, 'image', t.image, 'custom', t.custom::json, 'labels', labels_json(t.labels), 'retention', retention_json(t.keep_s),
         'member_count', t.member_count, 'created_at', rfc3339(t.created_at))
 $$;
 

@@ -63,6 +63,8 @@ create table threads (
     id uuid primary key,
     kind text not null check (kind in ('direct', 'group', 'room')),
     title text,
+    -- What a group or room is about, null without one.
+    topic text,
     image text,
     created_at timestamptz not null,
     -- Members with status 'joined'. Changes only when somebody joins or leaves, never with a message.
@@ -959,6 +961,7 @@ create table import_threads (
     id uuid not null,
     kind text not null,
     title text,
+    topic text,
     room_key text,
     external_id text,
     image text,

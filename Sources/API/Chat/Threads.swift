@@ -170,6 +170,7 @@ private struct ThreadChanges {
         let title = fields.given("title") { json throws(Invalid) -> Title? in
             if case .null = json { nil } else { try Title(json, characterCountMax: limits.titleCharacterCountMax) }
         }
+        let topic = fields.given("topic") { json throws(Invalid) in try Topic?(json) }
         let image = fields.given("image") { json throws(Invalid) in try Picture?(json) }
         let retention = fields.optional("retention") { json throws(Invalid) in
             try Retention(json, limits: limits)
@@ -180,6 +181,7 @@ private struct ThreadChanges {
             self.title = title
             members.append(.init("title", .string(orNull: title?.text)))
         }
+        if let topic { members.append(.init("topic", .string(orNull: topic?.text))) }
         if let image { members.append(.init("image", .string(orNull: image?.text))) }
         if let retention { members.append(.init("keep_s", retention.keepS.map { .integer($0) } ?? .null)) }
         members += appData.members

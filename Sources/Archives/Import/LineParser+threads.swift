@@ -9,6 +9,7 @@ extension LineParser {
         let title = fields.optional("title") { json throws(Invalid) in
             try Title(json, characterCountMax: limits.titleCharacterCountMax)
         }
+        let topic = fields.optional("topic", Topic.self)
         let image = fields.optional("image", Picture.self)
         let retention = fields.optional("retention", Retention.self)
         let external = fields.optional("external_id", ExternalID.self)
@@ -38,6 +39,7 @@ extension LineParser {
             return row.json
         }
         row.set("title", title?.text)
+        row.set("topic", topic?.text)
         row.set("image", image?.text)
         if kind == .room { row.set("room_key", title?.key.text) }
         return row.json

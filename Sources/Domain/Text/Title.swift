@@ -1,4 +1,4 @@
-// The titles of groups and rooms.
+// The titles and topics of groups and rooms.
 
 /// One line. Its maximum length is a setting.
 package struct Title: Hashable, Sendable {
@@ -15,6 +15,16 @@ package struct Title: Hashable, Sendable {
 
     /// The key that makes a room's title unique.
     package var key: RoomKey { RoomKey(text) }
+}
+
+/// What a group or room is about, in one line.
+package struct Topic: Hashable, Sendable, TextField {
+    package static let characterCountMax = 512
+    package let text: String
+
+    package init(text: String) throws(Invalid) {
+        self.text = try .singleLine(text, characterCountMax: Self.characterCountMax)
+    }
 }
 
 /// The key by which a room is found: titles that look alike name one room.

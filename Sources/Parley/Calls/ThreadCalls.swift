@@ -35,12 +35,14 @@ public struct ThreadCalls: Sendable {
     /// `labels` are replaced as a whole.
     /// `PATCH /v1/threads/{thread_id}`
     public func update(
-        _ id: ThreadID, title: FieldChange<String> = .unchanged, image: FieldChange<String> = .unchanged,
+        _ id: ThreadID, title: FieldChange<String> = .unchanged, topic: FieldChange<String> = .unchanged,
+        image: FieldChange<String> = .unchanged,
         retention: FieldChange<Retention> = .unchanged, custom: FieldChange<[String: JSONValue]> = .unchanged,
         labels: [String]? = nil
     ) -> Call<ThreadSummary> {
         let body: JSONValue = .fields([
-            "title": title.json { .string($0) }, "image": image.json { .string($0) },
+            "title": title.json { .string($0) }, "topic": topic.json { .string($0) },
+            "image": image.json { .string($0) },
             "retention": retention.json { .object($0.json) }, "custom": custom.json { .object($0) },
             "labels": labels.map { .array($0.map { .string($0) }) },
         ])

@@ -11,6 +11,8 @@ public struct ThreadSummary: Sendable, Hashable, Codable, Identifiable {
     public var externalID: String?
     /// In a direct thread the other person's name. Nil for a group without a title.
     public var title: String?
+    /// What a group or room is about.
+    public var topic: String?
     /// A URL, or `attachment:` and the id of an attachment.
     public var image: String?
     /// The host app's own data about the thread, at most 4 KiB as JSON.
@@ -42,8 +44,8 @@ public struct ThreadSummary: Sendable, Hashable, Codable, Identifiable {
 
     /// Creates a thread, for example for a preview.
     public init(
-        id: ThreadID, kind: ThreadKind, externalID: String? = nil, title: String? = nil, image: String? = nil,
-        custom: [String: JSONValue]? = nil, labels: [String] = [],
+        id: ThreadID, kind: ThreadKind, externalID: String? = nil, title: String? = nil, topic: String? = nil,
+        image: String? = nil, custom: [String: JSONValue]? = nil, labels: [String] = [],
         retention: Retention = .forever, memberCount: Int = 0, createdAt: Date, peer: User? = nil,
         lastMessage: Message? = nil, unreadCount: Int = 0, mentionCount: Int = 0, lastActivityAt: Date, head: Seq = 0,
         me: OwnMembership = .init()
@@ -52,6 +54,7 @@ public struct ThreadSummary: Sendable, Hashable, Codable, Identifiable {
         self.kind = kind
         self.externalID = externalID
         self.title = title
+        self.topic = topic
         self.image = image
         self.custom = custom
         self.labels = labels
@@ -76,6 +79,7 @@ extension ThreadSummary: FieldCoded {
         try fields.code(&kind, "kind")
         try fields.code(&externalID, "external_id")
         try fields.code(&title, "title")
+        try fields.code(&topic, "topic")
         try fields.code(&image, "image")
         try fields.code(&custom, "custom")
         try fields.code(&labels, "labels")
@@ -103,6 +107,8 @@ public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
     public var externalID: String?
     /// In `thread.updated` nil for a direct thread, which has none of its own.
     public var title: String?
+    /// What a group or room is about.
+    public var topic: String?
     /// A URL, or `attachment:` and the id of an attachment.
     public var image: String?
     /// The host app's own data about the thread, at most 4 KiB as JSON.
@@ -117,7 +123,7 @@ public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
     public var createdAt: Date
 
     enum CodingKeys: String, CodingKey {
-        case id, kind, title, image, custom, labels, retention
+        case id, kind, title, topic, image, custom, labels, retention
         case externalID = "external_id"
         case memberCount = "member_count"
         case createdAt = "created_at"

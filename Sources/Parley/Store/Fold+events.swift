@@ -265,6 +265,7 @@ extension ThreadState {
     /// Takes title, picture, retention and number of members. A direct thread has the name and picture of its peer.
     mutating func takeDescription(_ source: JSONValue) {
         self["retention"] = source["retention"]
+        self["topic"] = source["topic"] ?? .null
         self["member_count"] = source["member_count"]
         for key in ["external_id", "custom", "labels"] { self[key] = source[key] }
         self["title"] = source["title"]?.unlessNull ?? self["peer"]?["name"] ?? .null

@@ -74,6 +74,46 @@ struct ThreadChanges {
     }
 }
 
+@Suite("Topics", .timeLimit(.minutes(1)))
+struct Topics {
+    @Test("of groups and rooms are set and removed by owners and admins, and shown wherever the thread is")
+    func areShown() async throws {
+        let (ann, bob) = (try await Person.make(), try await Person.make())
+        let title = "Topic \(ann.id)"
+        let room = try await ann.client.post("/v1/rooms", #"{"title":"\#(title)"}"#)
+        #expect(room["topic"] == .null)
+        let path = try "/v1/threads/\(room.string("id"))"
+        #expect(try await bob.client.post("/v1/rooms", #"{"title":"\#(title)"}"#).status == 200)
+        let start = try await bob.client.get("/v1/sync").string("cursor")
+        let topic = String(repeating: "ä", count: 512)
+        let set = try await ann.client.patch(path, #"{"topic":" \#(topic) "}"#)
+        #expect(set.status == 200 && set["topic"]?.string == topic, "\(set.text)")
+        #expect(try await bob.client.get(path)["topic"]?.string == topic)
+        #expect(try await bob.client.get("/v1/inbox")["threads.0.topic"]?.string == topic)
+        let found = try await bob.client.get("/v1/rooms?query=\(title.replacing(" ", with: "%20"))")
+        #expect(found["rooms.0.topic"]?.string == topic)
+        #expect(try await ann.client.patch(path, #"{"topic":"\#(topic)"}"#).status == 200)
+        #expect(try await ann.client.patch(path, #"{"topic":null}"#)["topic"] == .null)
+        let events = try await bob.client.get("/v1/sync?wait=0&cursor=\(start)")["events"]?.array ?? []
+        #expect(events.map { $0["type"]?.string } == ["thread.updated", "thread.updated"])
+        #expect(events.map { $0["data"]?["topic"] } == [.string(topic), .null])
+    }
+
+    @Test("have at most 512 characters in one line; members may not set them, and direct threads have none")
+    func areRefused() async throws {
+        let (ann, bob) = (try await Person.make(), try await Person.make())
+        let path = "/v1/threads/\(try await ann.group(with: [bob]))"
+        for topic in ["\"\(String(repeating: "x", count: 513))\"", "\"\"", "\"a\\nb\"", "7"] {
+            let reply = try await ann.client.patch(path, #"{"topic":\#(topic)}"#)
+            #expect(reply.status == 422 && reply.errorFields == ["topic"], "\(reply.text)")
+        }
+        #expect(try await bob.client.patch(path, #"{"topic":"x"}"#).problemCode == "not_allowed")
+        let direct = try await ann.client.post("/v1/threads", #"{"kind":"direct","members":["\#(bob.id)"]}"#)
+        let refused = try await ann.client.patch("/v1/threads/\(direct.string("id"))", #"{"topic":"x"}"#)
+        #expect(refused.status == 422 && refused.errorFields == ["topic"])
+    }
+}
+
 @Suite("Settings of a thread", .timeLimit(.minutes(1)))
 struct ThreadSettings {
     @Test("apply to the caller alone, and null unmutes")

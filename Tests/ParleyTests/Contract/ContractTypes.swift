@@ -57,7 +57,7 @@ struct ContractType: Sendable, CustomStringConvertible {
             "CustomOrNull", "ExternalIDOrNull", "Label", "Labels", "LabelsOrNull", "MessageAttachments",
             "Next", "NotifyLevel", "Partial", "Password", "Presence", "ProblemCode", "ReportState", "ReviewState", "Role", "Seq",
             "SeqOrNull",
-            "StatusText", "StructuredBoolean", "ThreadKind", "Time", "TimeOrNull", "Title", "Username",
+            "StatusText", "StructuredBoolean", "ThreadKind", "Time", "TimeOrNull", "Title", "Topic", "Username",
         ],
         "a choice of schemas, or a part of others": [
             "List", "Login", "OtherPayload", "Payload", "PushTarget", "Registration", "ReportDraft", "Retention",

@@ -124,7 +124,7 @@ struct SampleCall: Sendable, CustomStringConvertible {
         .init("createThread", .threads.create(.group, custom: ["order": 42], labels: ["order"])),
         .init("updateOwnAccount", .account.update(custom: .set(["team": "blue"]))),
         .init("createThread", .threads.create(.room, title: "Book Club", retention: .seconds(60))),
-        .init("updateThread", .threads.update(thread, title: .set(nil), image: .set(nil), retention: .set(nil))),
+        .init("updateThread", .threads.update(thread, title: .set(nil), topic: .set(nil), image: .set(nil), retention: .set(nil))),
         .init("updateThread", .threads.update(thread, retention: .set(.untilDelivered))),
         .init("updateThread", .threads.update(thread, custom: .set(["order": 42]), labels: ["order"])),
         .init("updateSettings", .threads.updateSettings(of: thread, custom: .set(nil), labels: ["work", "urgent"])),

@@ -54,7 +54,7 @@ struct ReadingArchives {
                 """
                 update members set muted_until = '2030-01-01', pinned = true, notify = 'none'
                 where thread_id = '\(direct)';
-                update threads set keep_s = 86400 where id = '\(group)';
+                update threads set keep_s = 86400, topic = 'Talk' where id = '\(group)';
                 """)
             let lines = try await ArchivedLines(of: database)
             let ids = [group, direct, room, invitations].map(\.description).sorted()
@@ -62,7 +62,7 @@ struct ReadingArchives {
             let pair = try #require(lines[.threads].first { $0["kind"]?.string == "direct" })["user_ids"]?.array
             #expect(pair?.compactMap(\.string) == [ann, ben].map(\.description).sorted())
             let kept = try #require(lines[.threads].first { $0["id"]?.string == group.description })
-            #expect(kept["retention"]?["seconds"]?.integer == 86_400)
+            #expect(kept["retention"]?["seconds"]?.integer == 86_400 && kept["topic"]?.string == "Talk")
             func member(_ user: UserID, _ thread: ThreadID) -> JSONValue? {
                 lines[.members].first {
                     $0["user_id"]?.string == user.description && $0["thread_id"]?.string == thread.description

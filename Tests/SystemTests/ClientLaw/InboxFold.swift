@@ -243,7 +243,9 @@ extension InboxFold.Entry {
 
     /// A direct thread has the other member's name and image.
     fileprivate mutating func update(_ thread: JSON) {
-        for key in ["kind", "external_id", "custom", "labels", "retention", "member_count"] { shown[key] = thread[key] }
+        for key in ["kind", "topic", "external_id", "custom", "labels", "retention", "member_count"] {
+            shown[key] = thread[key]
+        }
         for (key, own) in [("title", "name"), ("image", "profile_image")] {
             shown[key] = thread[key] == .null ? shown["peer"]?[own] ?? .null : thread[key]
         }

@@ -32,7 +32,7 @@ $$;
 create or replace function archive_thread(t threads) returns text
 language sql stable as $$
     select archive_line_with('thread', json_build_object('id', t.id, 'kind', t.kind, 'external_id', t.external_id,
-        'title', t.title, 'image', t.image, 'labels', t.labels, 'retention', case when t.keep_s is not null then retention_json(t.keep_s) end,
+        'title', t.title, 'topic', t.topic, 'image', t.image, 'labels', t.labels, 'retention', case when t.keep_s is not null then retention_json(t.keep_s) end,
         'user_ids', case when t.kind = 'direct' then json_build_array(t.direct_low, t.direct_high) end,
         'created_at', rfc3339(t.created_at)), 'custom', t.custom::json)
 $$;

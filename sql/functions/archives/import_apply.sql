@@ -85,9 +85,9 @@ end $$;
 create or replace function import_add_threads(p_import uuid, p_retention_max_s int) returns void
 language plpgsql volatile as $$
 begin
-    insert into threads (id, kind, title, image, room_key, external_id, custom, labels, keep_s, created_at, direct_low,
+    insert into threads (id, kind, title, topic, image, room_key, external_id, custom, labels, keep_s, created_at, direct_low,
         direct_high)
-    select t.id, t.kind, t.title, case when f.keeps_image then t.image end, t.room_key,
+    select t.id, t.kind, t.title, t.topic, case when f.keeps_image then t.image end, t.room_key,
         case when f.keeps_external then t.external_id end, t.custom, t.labels,
         case when p_retention_max_s > 0 then least(t.keep_s, p_retention_max_s) else t.keep_s end,
         least(t.created_at, stamp()), t.direct_low, t.direct_high

@@ -1,11 +1,11 @@
 -- Changing threads.
 
--- Changes the members of `p_changes` (title, image, keep_s, custom, labels). Publishes thread.updated to members and invited people,
+-- Changes the members of `p_changes` (title, topic, image, keep_s, custom, labels). Publishes thread.updated to members and invited people,
 -- and for a new title a system message. A new retention holds for messages sent afterwards. `p_room_key` is the new
 -- title's key; only rooms have one. Values that are set already change nothing.
 -- Returns: the thread as the caller sees it.
 -- Fails: PY404 thread_not_found; PY403 not_joined, not_allowed, not_reachable; PY409 title_taken (of a room); PY422
--- (title, image: a direct thread has none of its own; a room needs a title), or as attachment_use_picture.
+-- (title, topic, image: a direct thread has none of its own; a room needs a title), or as attachment_use_picture.
 -- Locks: the thread, the attachments by id, the announcement, then the log
 create or replace function thread_update(p_user uuid, p_thread uuid, p_changes json, p_room_key text) returns text
 language plpgsql volatile as $$
@@ -21,6 +21,9 @@ begin
         v_new.title := v_changes ->> 'title';
         v_new.room_key := case v_old.kind when 'room' then p_room_key end;
     end if;
+    if v_changes ? 'topic' then
+        v_new.topic := v_changes ->> 'topic';
+    end if;
     if v_changes ? 'image' then
         v_new.image := v_changes ->> 'image';
         perform attachment_use_picture('thread', p_thread, p_user, v_old.image, v_new.image, 'image');
@@ -34,11 +37,10 @@ begin
     if v_changes ? 'labels' then
         v_new.labels := labels_of(p_changes -> 'labels');
     end if;
-    if (v_new.title, v_new.image, v_new.keep_s, v_new.custom, v_new.labels)
-        is distinct from (v_old.title, v_old.image, v_old.keep_s, v_old.custom, v_old.labels) then
+    if (v_new.title, v_new.topic, v_new.image, v_new.keep_s, v_new.custom, v_new.labels)
+        is distinct from (v_old.title, v_old.topic, v_old.image, v_old.keep_s, v_old.custom, v_old.labels) then
         begin
-            update threads t set title = v_new.title, image = v_new.image, room_key = v_new.room_key, keep_s = v_new.keep_s,
-                custom = v_new.custom, labels = v_new.labels
+            update threads t set title = v_new.title, topic = v_new.topic, image = v_new.image, room_key = v_new.room_key, keep_s = v_new.keep_s, custom = v_new.custom, labels = v_new.labels
             where t.id = p_thread;
         exception when unique_violation then
             perform refuse(409, 'title_taken', 'Another room has this title. Choose another title.');
@@ -53,10 +55,10 @@ create or replace function thread_update_check(t threads, m members, p_changes j
 language plpgsql stable as $$
 begin
     if t.kind = 'direct' then
-        if p_changes ?| array['title', 'image'] then
+        if p_changes ?| array['title', 'topic', 'image'] then
             perform refuse(422, 'invalid',
-                'A direct thread has no title or image. Clients show the other member''s name and image.',
-                case when p_changes ? 'title' then 'title' else 'image' end);
+                'A direct thread has no title, topic or image. Clients show the other member''s name and image.',
+                case when p_changes ? 'title' then 'title' when p_changes ? 'topic' then 'topic' else 'image' end);
         elsif m.blocked then
             perform block_refuse();
         end if;

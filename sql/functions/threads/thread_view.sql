@@ -45,7 +45,7 @@ create or replace function thread_shown(
 ) returns table (view json)
 language sql stable rows 1 as $$
     select json_build_object(
-        'id', t.id, 'kind', t.kind, 'external_id', t.external_id, 'title', coalesce(t.title, p.name), 'image', coalesce(t.image, p.profile_image),
+        'id', t.id, 'kind', t.kind, 'external_id', t.external_id, 'title', coalesce(t.title, p.name), 'topic', t.topic, 'image', coalesce(t.image, p.profile_image),
         'peer', case when p.id is not null then
             case when m.status = 'joined' and m.blocked is null and (member_of(t.id, p.id)).status = 'joined' then profile_json(p)
                 else user_json(p) end end,

@@ -48,7 +48,10 @@ extension Menu {
         guard let thread else { return Menu(title: "Conversation", items: items) }
         items.insert(Item("m", "Members", .show(.members(id))), at: 0)
         if thread.kind != .direct {
-            if me.role != .member { items.append(Item("t", "Change the title", .show(.prompt(.rename(id))))) }
+            if me.role != .member {
+                items.append(Item("t", "Change the title", .show(.prompt(.rename(id)))))
+                items.append(Item("o", "Change the topic", .show(.prompt(.topic(id)))))
+            }
             items.append(Item("l", "Leave", .show(.menu(.leave(thread)))))
         }
         return Menu(title: thread.shownTitle, items: items)

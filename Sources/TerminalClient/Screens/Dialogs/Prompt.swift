@@ -6,6 +6,7 @@ enum Prompt: Hashable, Sendable {
     case attach(ThreadID)
     case save(Attachment)
     case rename(ThreadID)
+    case topic(ThreadID)
     case react(MessageID)
     /// The title of a group or room that is to be made.
     case group, room
@@ -15,6 +16,7 @@ enum Prompt: Hashable, Sendable {
         case .attach: "Path of the file to attach"
         case .save(let attachment): "Save \(PlainText.line(attachment.name)) as"
         case .rename: "New title"
+        case .topic: "What the conversation is about. Leave it empty for no topic"
         case .react: "Emoji"
         case .group: "Title of the group"
         case .room: "Title of the room. It is created if there is none"
@@ -24,9 +26,12 @@ enum Prompt: Hashable, Sendable {
     var asksForPath: Bool {
         switch self {
         case .attach, .save: true
-        case .rename, .react, .group, .room: false
+        case .rename, .topic, .react, .group, .room: false
         }
     }
+
+    /// Whether an empty line is an answer.
+    var acceptsNothing: Bool { if case .topic = self { true } else { false } }
 }
 
 struct PromptScreen: Screen {
@@ -56,7 +61,7 @@ struct PromptScreen: Screen {
         case .escape: return [.close]
         case .enter:
             let text = field.text.trimmingCharacters(in: .whitespaces)
-            guard !text.isEmpty else { return [] }
+            guard !text.isEmpty || prompt.acceptsNothing else { return [] }
             return switch prompt {
             case .group: [.show(.people(.group(title: text)))]
             case .room: [.joinRoom(title: text)]

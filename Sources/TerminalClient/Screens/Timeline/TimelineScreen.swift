@@ -42,7 +42,11 @@ struct TimelineScreen: Screen {
         self.target = target
     }
 
-    var title: String { conversation?.thread.shownTitle ?? "" }
+    /// The topic follows the title, and is cut where the line ends.
+    var title: String {
+        guard let thread = conversation?.thread else { return "" }
+        return [thread.shownTitle, thread.topic.map(PlainText.line)].compactMap(\.self).joined(separator: " · ")
+    }
     var acceptsText: Bool { selection == nil && !isInvitation }
     var isInvitation: Bool { conversation?.thread.me.status == .invited }
 
