@@ -1114,6 +1114,7 @@ CREATE INDEX members_current ON public.members USING btree (user_id, thread_id) 
 CREATE INDEX members_invited ON public.members USING btree (thread_id, user_id) WHERE (status = 'invited'::text);
 CREATE INDEX members_present ON public.members USING btree (thread_id, role, user_id) WHERE (status = ANY (ARRAY['joined'::text, 'invited'::text]));
 CREATE INDEX message_expiries_due ON public.message_expiries USING btree (expires_at);
+CREATE INDEX message_reactions_by_emoji ON public.message_reactions USING btree (thread_id, seq, emoji, created_at DESC, user_id);
 CREATE INDEX message_reactions_by_user ON public.message_reactions USING btree (user_id, thread_id, seq);
 CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (uuid_hash(thread_id), id);
 CREATE INDEX messages_by_sender ON public.messages USING btree (((uuid_hash(sender_id) # uuid_hash(thread_id))), ((seq)::integer));

@@ -308,6 +308,8 @@ create table message_reactions (
     primary key (thread_id, seq, user_id, emoji)
 );
 create index message_reactions_by_user on message_reactions (user_id, thread_id, seq);
+-- Who reacted with an emoji, latest first: a page costs the same however many have.
+create index message_reactions_by_emoji on message_reactions (thread_id, seq, emoji, created_at desc, user_id);
 
 -- How many have reacted with each, so that reading a message costs the same however many they are.
 create table message_reaction_counts (

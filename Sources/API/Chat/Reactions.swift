@@ -11,6 +11,7 @@ struct ReactionCalls: Sendable {
         return [
             Route(.put, path, .putReaction, .signedIn(putReaction)),
             Route(.delete, path, .deleteReaction, .signedIn(deleteReaction)),
+            Route(.get, path, .listReactions, query: .read, .signedIn(listReactions)),
         ]
     }
 
@@ -26,6 +27,14 @@ struct ReactionCalls: Sendable {
             call.emoji(), to: call.message(), in: call.thread(), by: identity.user)
         rates.charge(reaching: memberCount, by: identity.user)
         return .noContent
+    }
+
+    private func listReactions(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let emoji = try call.emoji()
+        return try await call.list("users") {
+            try await store.reactions(
+                with: emoji, to: call.message(), in: call.thread(), for: identity.user, $0)
+        }
     }
 }
 

@@ -14,7 +14,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case listMembers, putMember, deleteMember
     case updateSettings
     case sendMessage, listMessages, getMessage, editMessage, deleteMessage
-    case putReaction, deleteReaction
+    case putReaction, deleteReaction, listReactions
     case putReceipt, putReceipts, listReceipts, putUnread, putTyping
     case getInbox
     case searchMessages

@@ -123,6 +123,16 @@ public struct MessageCalls: Sendable {
         Call("DELETE", "v1", "threads", thread.rawValue, "messages", id.rawValue, "reactions", emoji)
     }
 
+    /// The people who reacted with an emoji, the latest first.
+    /// `GET /v1/threads/{thread_id}/messages/{message_id}/reactions/{emoji}`
+    public func reactions(
+        _ emoji: String, to id: MessageID, in thread: ThreadID, limit: Int? = nil, page: String? = nil
+    ) -> Call<UserPage> {
+        Call(
+            "GET", "v1", "threads", thread.rawValue, "messages", id.rawValue, "reactions", emoji,
+            query: .page(limit, page))
+    }
+
     /// The people who have received and read a message. `GET /v1/threads/{thread_id}/messages/{message_id}/receipts`
     public func receipts(
         of id: MessageID, in thread: ThreadID, limit: Int? = nil, page: String? = nil

@@ -26,4 +26,12 @@ extension Store {
             [.id(user), .id(thread), .id(message), .text(emoji.text)]
         ) { Int(try $0.int4(1)) }
     }
+
+    /// Returns the people who reacted to a message with an emoji, the latest first.
+    package func reactions(
+        with emoji: Emoji, to message: MessageID, in thread: ThreadID, for user: UserID, _ request: PageRequest
+    ) async throws -> Page {
+        try await reads.page(
+            "reaction_list", [.id(user), .id(thread), .id(message), .text(emoji.text)], request)
+    }
 }

@@ -1,5 +1,6 @@
 // Reactions: the permission to add them, their counts, and the notified people.
 import Domain
+import TestSupport
 import Testing
 
 @Suite("Reacting to messages", .timeLimit(.minutes(1)))
@@ -43,6 +44,38 @@ struct ReactingToMessages {
         #expect(try await reactions(ann) == #"{"👍":{"count":1,"me":false}}"#)
         #expect(try await bob.client.delete(reaction("👍")).status == 204)
         #expect(try await reactions(ann) == "{}")
+    }
+
+    @Test("are listed for each emoji: the people, the latest first, in pages")
+    func lists() async throws {
+        let cleo = try await Person.make("Cleo")
+        #expect(try await ann.client.put("/v1/threads/\(thread)/members/\(cleo.id)", "{}").status == 200)
+        for person in [bob, ann, cleo] {
+            #expect(try await person.client.put(reaction("👍")).status == 204)
+        }
+        // Each a second later than the one before.
+        let number = "array_position(array['\(bob.id)', '\(ann.id)', '\(cleo.id)'], user_id::text)"
+        _ = try await Psql.run(
+            """
+            update message_reactions set created_at = created_at + \(number) * interval '1 s'
+            where thread_id = '\(thread)'
+            """, conninfo: try await TestNode.shared().database)
+        #expect(try await bob.client.put(reaction("❤️")).status == 204)
+        var names: [String] = []
+        var query = "?limit=2"
+        for count in [2, 1] {
+            let page = try await bob.client.get(reaction("👍") + query)
+            let users = page["users"]?.array ?? []
+            #expect(users.count == count && page["limit"]?.integer == 2)
+            names += users.compactMap { $0["name"]?.string }
+            query = "?limit=2&page=\(page["next"]?.string ?? "")"
+        }
+        #expect(names == ["Cleo", "Ann", "Bob"])
+        #expect(try await ann.client.get(reaction("❤"))["users.0.id"]?.string == bob.id)
+        #expect(try await ann.client.get(reaction("🎉")).text == #"{"users":[],"limit":30}"#)
+        #expect(try await ann.client.get("\(path)/reactions/x").errorFields == ["emoji"])
+        #expect(try await ann.client.delete("\(path)?for=everyone").status == 204)
+        #expect(try await bob.client.get(reaction("👍"))["users"]?.array?.isEmpty == true)
     }
 
     @Test("are published once to all members, with author and count, and nothing specific to the reader")
@@ -90,7 +123,7 @@ struct ReactingToMessages {
         let missing = "/v1/threads/\(thread)/messages/\(MessageID.make())/reactions/%F0%9F%91%8D"
         #expect(try await bob.client.put(missing).problemCode == "message_not_found")
         #expect(try await bob.client.put(reaction("👍") + "?x=1").errorFields == ["x"])
-        #expect(try await bob.client.get(reaction("👍")).headers["allow"] == "PUT, DELETE")
+        #expect(try await bob.client.post(reaction("👍")).headers["allow"] == "PUT, DELETE, GET, HEAD")
         _ = try await ann.client.delete(path)
         #expect(try await bob.client.put(reaction("👍")).problemCode == "message_deleted")
         #expect(try await bob.client.delete(reaction("👍")).status == 204)

@@ -151,6 +151,7 @@ private let attempts: [String: Attempt] = [
     "edit another's message": attempt("PATCH", { "/messages/\($0.message)" }, #"{"payload":{"text":"x"}}"#),
     "react to a message": attempt("PUT", { "/messages/\($0.message)/reactions/%F0%9F%91%8D" }),
     "take one's reaction back": attempt("DELETE", { "/messages/\($0.message)/reactions/%F0%9F%91%8D" }),
+    "see who reacted": attempt("GET", { "/messages/\($0.message)/reactions/%F0%9F%91%8D" }),
     "delete a message for oneself": attempt("DELETE", { "/messages/\($0.message)?for=me" }),
     "delete one's own message for everyone": { ground, standing, client in
         guard let message = ground.ownMessages[standing] else { return nil }

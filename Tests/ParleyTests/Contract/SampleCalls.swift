@@ -84,6 +84,7 @@ struct SampleCall: Sendable, CustomStringConvertible {
         .init("deleteMessage", .messages.delete(message, in: thread, for: .me)),
         .init("putReaction", .messages.react("👍", to: message, in: thread)),
         .init("deleteReaction", .messages.unreact("👍", to: message, in: thread)),
+        .init("listReactions", .messages.reactions("👍", to: message, in: thread, limit: 3, page: "p")),
         .init("listReceipts", .messages.receipts(of: message, in: thread, limit: 3, page: "p")),
         .init("listCommands", .messages.commands(in: thread)),
         .init("searchMessages", .messages.search("lunch tom", in: thread, limit: 3, page: "p")),

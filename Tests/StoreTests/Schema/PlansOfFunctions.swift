@@ -109,7 +109,7 @@ struct PlansOfFunctions {
         arguments: [
             "message_get(ann, thread, last)", "message_delete(ann, thread, last)", "message_hide(ann, thread, last)",
             "message_edit(ann, thread, last, '{\"text\":\"ho\"}')", "message_receipts(ann, thread, last)",
-            "reaction_put(ann, thread, last, '👍', 20)",
+            "reaction_put(ann, thread, last, '👍', 20)", "reaction_list(ann, thread, last, '👍', 5, null, null)",
             "message_page(ann, thread, null, last, null, null, null, null, 5)",
             """
             message_append(array[last], array[thread], array[ann], array['message'], array['{"text":"hi"}'::json],
