@@ -103,7 +103,7 @@ struct LoadingSettings {
         "web": "off", "public_url": "https://chat.example:8443",
         "policy_url": "http://10.0.0.7:9000/parley?key=a", "policy_fail": "closed", "policy_timeout_ms": "250",
         "webhook_retries": "1,20,300", "drain_seconds": "8", "log_days": "30", "device_silent_days": "7",
-        "retention_max": "86400", "retention_default": "3600", "slow_request_ms": "250",
+        "edit_history": "off", "retention_max": "86400", "retention_default": "3600", "slow_request_ms": "250",
         "log_level": "debug",
         "tls_certificate_file": "/tls.crt", "tls_key_file": "/tls.key",
         "log_format": "json", "search_configuration": "english", "smtp_url": "smtp://relay.example:587",

@@ -284,7 +284,7 @@ create table thread_trims (
     pos bigint not null
 );
 
--- What messages said before they were edited: kept for those who run the service, shown to nobody else.
+-- What messages said before they were edited. Members read it with the message, unless PARLEY_EDIT_HISTORY is off.
 create table message_edits (
     thread_id uuid not null,
     seq bigint not null,

@@ -12,8 +12,11 @@ struct MessageCalls: Sendable {
     let send: SendEndpoint
     /// Asked before a message is accepted. Nil for a service without a policy.
     let policy: PolicyGate?
+    /// Whether earlier versions of messages may be read. Without it the call does not exist.
+    let showsEdits: Bool
 
-    init(_ services: CallServices, policy: PolicyGate?) {
+    init(_ services: CallServices, policy: PolicyGate?, showsEdits: Bool) {
+        self.showsEdits = showsEdits
         (store, writer) = (services.store, services.log.writer)
         (rates, limits) = (services.rates, services.limits)
         send = SendEndpoint(services, asksPolicy: policy != nil)
@@ -30,6 +33,9 @@ struct MessageCalls: Sendable {
             Route(.patch, Self.path + "/{message_id}", .editMessage, body: .message, .signedIn(editMessage)),
             Route(.delete, Self.path + "/{message_id}", .deleteMessage, query: .read, .signedIn(deleteMessage)),
         ]
+            + (showsEdits
+                ? [Route(.get, Self.path + "/{message_id}/edits", .listEdits, query: .read, .signedIn(listEdits))]
+                : [])
     }
 
     /// Handles the requests that ``SendEndpoint`` leaves to the router.
@@ -61,6 +67,12 @@ struct MessageCalls: Sendable {
 
     private func getMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
         .json(try await store.message(call.message(), in: call.thread(), for: identity.user))
+    }
+
+    private func listEdits(_ call: Call, _ identity: Identity) async throws -> Answer {
+        try await call.list("edits") {
+            try await store.edits(of: call.message(), in: call.thread(), for: identity.user, $0)
+        }
     }
 
     /// The message's type decides what its payload must have, so it is looked up first.

@@ -27,7 +27,8 @@ extension OperationID {
         case .logout, .deleteSession, .deleteOtherSessions, .eraseOwnAccount: []
         // These read. AccountReads limits concurrent reads.
         case .listSessions, .getWebPushKey, .getOwnAccount, .exportOwnAccount, .getUser, .listBlocks, .getThread,
-            .searchRooms, .listMembers, .listMessages, .getMessage, .listReactions, .listReceipts, .getInbox, .searchMessages, .sync,
+            .searchRooms, .listMembers, .listMessages, .getMessage, .listEdits, .listReactions, .listReceipts,
+            .getInbox, .searchMessages, .sync,
             .getAttachment, .getThumbnail, .getAttachmentInfo, .listCommands:
             []
         // Limited by address and by the given name.

@@ -34,7 +34,7 @@ package struct API: Sendable {
         self.services = services
         self.webClient = webClient
         sync = SyncEndpoint(services)
-        let messages = MessageCalls(services, policy: policy)
+        let messages = MessageCalls(services, policy: policy, showsEdits: offer.showsEdits)
         send = messages.send
         log = RequestLog(logger: services.logger, slow: slow)
         let (reads, requestMetrics) = (services.reads, requestMetrics)

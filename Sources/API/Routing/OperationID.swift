@@ -13,7 +13,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case createThread, getThread, updateThread, joinRoom, searchRooms
     case listMembers, putMember, deleteMember
     case updateSettings
-    case sendMessage, listMessages, getMessage, editMessage, deleteMessage
+    case sendMessage, listMessages, getMessage, editMessage, listEdits, deleteMessage
     case putReaction, deleteReaction, listReactions
     case putReceipt, putReceipts, listReceipts, putUnread, putTyping
     case getInbox

@@ -113,6 +113,14 @@ public struct MessageCalls: Sendable {
             "DELETE", "v1", "threads", thread.rawValue, "messages", id.rawValue, query: [("for", audience.rawValue)])
     }
 
+    /// The earlier versions of a message, the latest first; none once its content is gone. A server may have the history
+    /// off: see `ServiceInfo.hasEditHistory`. `GET /v1/threads/{thread_id}/messages/{message_id}/edits`
+    public func edits(
+        of id: MessageID, in thread: ThreadID, limit: Int? = nil, page: String? = nil
+    ) -> Call<EditPage> {
+        Call("GET", "v1", "threads", thread.rawValue, "messages", id.rawValue, "edits", query: .page(limit, page))
+    }
+
     /// Adds a reaction. `PUT /v1/threads/{thread_id}/messages/{message_id}/reactions/{emoji}`
     public func react(_ emoji: String, to id: MessageID, in thread: ThreadID) -> Call<Void> {
         Call("PUT", "v1", "threads", thread.rawValue, "messages", id.rawValue, "reactions", emoji)

@@ -34,6 +34,29 @@ public struct UserPage: Sendable, Hashable, Codable {
     public var next: String?
 }
 
+/// Earlier versions of a message, the latest first.
+public struct EditPage: Sendable, Hashable, Codable {
+    /// The versions of this page.
+    public var edits: [MessageVersion]
+    /// How many entries the server puts on a page at most.
+    public var limit: Int
+    /// Where the next page begins. Nil at the end.
+    public var next: String?
+}
+
+/// An earlier version of a message.
+public struct MessageVersion: Sendable, Hashable, Codable {
+    /// What the message said. How to read it depends on the message's type.
+    public var payload: JSONValue
+    /// When the sender wrote it.
+    public var writtenAt: Date
+
+    enum CodingKeys: String, CodingKey {
+        case payload
+        case writtenAt = "written_at"
+    }
+}
+
 /// Rooms, largest first.
 public struct RoomPage: Sendable, Hashable, Codable {
     /// The rooms of this page.

@@ -8,7 +8,7 @@ extension Settings {
         ServiceOffer(
             name: appName, version: Invocation.version, registration: registrationInUse,
             sendsMail: mailServer != nil && mailSender != nil, acceptsTokens: jwtKeysFile != nil,
-            platforms: pushPlatforms, showsEdits: false, limits: limits)
+            platforms: pushPlatforms, showsEdits: showsEdits, limits: limits)
     }
 
     /// Who may create an account: the word for clients.

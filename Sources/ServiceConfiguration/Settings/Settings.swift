@@ -107,6 +107,9 @@ package struct Settings: Sendable, Equatable {
     /// How long content that is kept until delivery waits for a device that is not used.
     package var deviceSilentDays = 30
 
+    /// Whether members may read the earlier versions of messages.
+    package var showsEdits = true
+
     /// The name of a PostgreSQL text search configuration.
     package var searchConfiguration = "simple"
 

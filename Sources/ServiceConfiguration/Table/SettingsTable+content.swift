@@ -62,6 +62,9 @@ extension SettingGroup {
                 "retention_default", \.limits.retentionDefaultS, .integer(0...315_360_000), "SECONDS",
                 "time for which a new thread keeps messages, in seconds, if its creator sets none; 0: as long as "
                     + "allowed"),
+            Setting(
+                "edit_history", \.showsEdits, .onOrOff, "on|off",
+                "on: members may read the earlier versions of a message, as long as its content is kept"),
         ])
 
     static let search = SettingGroup(

@@ -162,6 +162,13 @@ extension Store {
             [.id(user), .id(thread), .id(message), .json(payload.text.utf8), .ids(payload.attachments)]
         ) { (try $0.json(0), Int(try $0.int4(1))) }
     }
+
+    /// Returns the earlier versions of a message, the latest first.
+    package func edits(
+        of message: MessageID, in thread: ThreadID, for user: UserID, _ request: PageRequest
+    ) async throws -> Page {
+        try await reads.page("message_edit_list", [.id(user), .id(thread), .id(message)], request)
+    }
 }
 
 extension HistoryBound? {

@@ -219,3 +219,59 @@ struct ChangingMessages {
         #expect(try await page("limit=200") == ([1, 5, 7, 8], true))
     }
 }
+
+@Suite("Earlier versions of a message", .timeLimit(.minutes(1)))
+struct EarlierVersions {
+    private func versions(_ person: Person, _ path: String) async throws -> [String] {
+        let reply = try await person.client.get("\(path)/edits")
+        #expect(reply.status == 200, "\(reply.text)")
+        return reply["edits"]?.array?.compactMap { $0["payload"]?["text"]?.string } ?? []
+    }
+
+    @Test("are listed with the time when each was written, the latest first, in pages")
+    func lists() async throws {
+        let (ann, bob) = (try await Person.make(), try await Person.make())
+        let thread = try await ann.group(with: [bob])
+        let message = try await ann.say("one", in: thread)
+        let path = try "/v1/threads/\(thread)/messages/\(message.string("id"))"
+        #expect(try await bob.client.get("\(path)/edits").text == #"{"edits":[],"limit":30}"#)
+        var times = [try message.string("timestamp")]
+        for text in ["two", "three", "four"] {
+            let edited = try await ann.client.patch(path, #"{"payload":{"text":"\#(text)"}}"#)
+            times.append(try edited.string("edited_at"))
+        }
+        #expect(try await versions(bob, path) == ["three", "two", "one"])
+        let all = try await bob.client.get("\(path)/edits")["edits"]?.array ?? []
+        #expect(all.compactMap { $0["written_at"]?.string } == times.dropLast().reversed())
+        let first = try await ann.client.get("\(path)/edits?limit=2")
+        #expect(first["edits"]?.array?.count == 2)
+        let second = try await ann.client.get("\(path)/edits?limit=2&page=\(first.string("next"))")
+        #expect(second["edits.0.payload.text"]?.string == "one" && second["next"] == nil)
+    }
+
+    @Test("are gone with the message's content, and hidden from those who do not see the message")
+    func areGone() async throws {
+        let (ann, bob, cleo) = (try await Person.make(), try await Person.make(), try await Person.make())
+        let thread = try await ann.group(with: [bob])
+        let path = "/v1/threads/\(thread)/messages/\(try await ann.say("one", in: thread).string("id"))"
+        #expect(try await ann.client.patch(path, #"{"payload":{"text":"two"}}"#).status == 200)
+        #expect(try await cleo.client.get("\(path)/edits").problemCode == "thread_not_found")
+        #expect(try await bob.client.delete("\(path)?for=me").status == 204)
+        #expect(try await bob.client.get("\(path)/edits").problemCode == "message_not_found")
+        #expect(try await versions(ann, path) == ["one"])
+        #expect(try await ann.client.delete("\(path)?for=everyone").status == 204)
+        #expect(try await versions(ann, path) == [])
+    }
+
+    @Test("do not exist for clients where the operator turned them off")
+    func areOff() async throws {
+        let node = try await TestNode { $0.showsEdits = false }
+        let ann = try await Person.make("Ann", port: node.port)
+        let thread = try await ann.group()
+        let path = "/v1/threads/\(thread)/messages/\(try await ann.say("one", in: thread).string("id"))"
+        #expect(try await ann.client.patch(path, #"{"payload":{"text":"two"}}"#).status == 200)
+        let reply = try await ann.client.get("\(path)/edits")
+        #expect(reply.status == 404 && reply.problemCode == "not_found")
+        #expect(try await ann.client.get("/v1/service")["edit_history"] == .bool(false))
+    }
+}

@@ -148,6 +148,7 @@ private let attempts: [String: Attempt] = [
         return try await client.patch(
             "/v1/threads/\(ground.thread)/messages/\(message)", #"{"payload":{"text":"yours"}}"#)
     },
+    "read earlier versions of a message": attempt("GET", { "/messages/\($0.message)/edits" }),
     "edit another's message": attempt("PATCH", { "/messages/\($0.message)" }, #"{"payload":{"text":"x"}}"#),
     "react to a message": attempt("PUT", { "/messages/\($0.message)/reactions/%F0%9F%91%8D" }),
     "take one's reaction back": attempt("DELETE", { "/messages/\($0.message)/reactions/%F0%9F%91%8D" }),

@@ -21,7 +21,7 @@ struct OfferingTheService {
         #expect(
             reply.text == """
                 {"name":"Book Club","version":"\(Invocation.version)","registration":"open","sign_in":["password"],\
-                "mail":false,"push":{"apns":false,"fcm":false,"webpush":false},"edit_history":false,\
+                "mail":false,"push":{"apns":false,"fcm":false,"webpush":false},"edit_history":true,\
                 "limits":{"text_bytes":100,"payload_bytes":65536,"attachment_bytes":52428800,\
                 "attachments_per_message":10,"title_characters":128}}
                 """)

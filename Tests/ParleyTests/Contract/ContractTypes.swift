@@ -25,6 +25,7 @@ struct ContractType: Sendable, CustomStringConvertible {
     static let all: [Self] = [
         .init("Account", Account.self), .init("ApnsTarget", PushTarget.self), .init("Attachment", Attachment.self),
         .init("Block", Block.self), .init("BlockList", BlockPage.self), .init("CommandOffer", CommandList.self),
+        .init("Edit", MessageVersion.self), .init("EditList", EditPage.self),
         .init("EncryptedPayload", EncryptedPayload.self), .init("FcmTarget", PushTarget.self),
         .init("FieldProblem", Problem.Field.self), .init("Inbox", InboxPage.self), .init("Link", AttachmentLink.self),
         .init("LocationPayload", LocationPayload.self), .init("Member", Member.self),
@@ -55,8 +56,8 @@ struct ContractType: Sendable, CustomStringConvertible {
             "ConsumerName", "CurrentStatus", "Cursor", "DeviceName", "DisplayName", "Document", "EmailAddress",
             "EventID", "EventStream", "HistoryBound", "ImageReference", "ImageURL", "KeptSeconds", "Lines",
             "CustomOrNull", "ExternalIDOrNull", "Label", "Labels", "LabelsOrNull", "MessageAttachments",
-            "Next", "NotifyLevel", "Partial", "Password", "Presence", "ProblemCode", "ReportState", "ReviewState", "Role", "Seq",
-            "SeqOrNull",
+            "Next", "NotifyLevel", "Partial", "Password", "Presence", "ProblemCode", "ReportState", "ReviewState", "Role",
+            "Seq", "SeqOrNull",
             "StatusText", "StructuredBoolean", "ThreadKind", "Time", "TimeOrNull", "Title", "Topic", "Username",
         ],
         "a choice of schemas, or a part of others": [

@@ -81,6 +81,7 @@ struct SampleCall: Sendable, CustomStringConvertible {
         .init("listMessages", .messages.list(in: thread, before: .seq(42), after: .message(message), limit: 3)),
         .init("getMessage", .messages.get(message, in: thread)),
         .init("editMessage", .messages.edit(message, in: thread, payload: .text("hi there"))),
+        .init("listEdits", .messages.edits(of: message, in: thread, limit: 3, page: "p")),
         .init("deleteMessage", .messages.delete(message, in: thread, for: .me)),
         .init("putReaction", .messages.react("👍", to: message, in: thread)),
         .init("deleteReaction", .messages.unreact("👍", to: message, in: thread)),
@@ -125,7 +126,9 @@ struct SampleCall: Sendable, CustomStringConvertible {
         .init("createThread", .threads.create(.group, custom: ["order": 42], labels: ["order"])),
         .init("updateOwnAccount", .account.update(custom: .set(["team": "blue"]))),
         .init("createThread", .threads.create(.room, title: "Book Club", retention: .seconds(60))),
-        .init("updateThread", .threads.update(thread, title: .set(nil), topic: .set(nil), image: .set(nil), retention: .set(nil))),
+        .init(
+            "updateThread",
+            .threads.update(thread, title: .set(nil), topic: .set(nil), image: .set(nil), retention: .set(nil))),
         .init("updateThread", .threads.update(thread, retention: .set(.untilDelivered))),
         .init("updateThread", .threads.update(thread, custom: .set(["order": 42]), labels: ["order"])),
         .init("updateSettings", .threads.updateSettings(of: thread, custom: .set(nil), labels: ["work", "urgent"])),

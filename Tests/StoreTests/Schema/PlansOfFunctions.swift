@@ -109,6 +109,7 @@ struct PlansOfFunctions {
         arguments: [
             "message_get(ann, thread, last)", "message_delete(ann, thread, last)", "message_hide(ann, thread, last)",
             "message_edit(ann, thread, last, '{\"text\":\"ho\"}')", "message_receipts(ann, thread, last)",
+            "message_edit_list(ann, thread, last, 5, null, null)",
             "reaction_put(ann, thread, last, '👍', 20)", "reaction_list(ann, thread, last, '👍', 5, null, null)",
             "message_page(ann, thread, null, last, null, null, null, null, 5)",
             """

@@ -1,4 +1,4 @@
--- Editing messages. Earlier versions are kept for administrators and for the export.
+-- Editing messages. Earlier versions are kept, for members, administrators and the export.
 
 -- Gives the message a new payload, which must be one of its type (message_type). Others see that it was edited, and
 -- when. The same payload changes nothing. Of the earlier versions, the first one and the last hundred are kept. The
@@ -89,4 +89,28 @@ begin
         perform refuse(409, 'message_deleted', 'This message was deleted.');
     end if;
     return v_message;
+end $$;
+
+-- Returns: a page of a message's earlier versions, the latest first, for those who may read the message. They are gone
+-- with its content; versions that were dropped to make room are left out.
+-- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined.
+create or replace function message_edit_list(
+    p_user uuid, p_thread uuid, p_message uuid, p_limit int, p_after_rank bigint, p_after_id uuid)
+returns table (item text, rank bigint, id uuid)
+language plpgsql stable as $$
+declare
+    v_message messages := message_of(member_joined(p_thread, p_user), p_message);
+    v_before int := coalesce(least(-p_after_rank, 2147483647), 2147483647);
+begin
+    if v_message.payload is null then
+        return;
+    end if;
+    return query
+    select '{"payload":' || e.payload::text || ',"written_at":"' || rfc3339(coalesce((select b.replaced_at
+            from message_edits b where b.thread_id = p_thread and b.seq = v_message.seq
+                and b.version between e.version - 1 and e.version - 1 order by b.version limit 1), v_message.created_at)) || '"}',
+        -e.version::bigint, v_message.id
+    from message_edits e
+    where e.thread_id = p_thread and e.seq = v_message.seq and e.version < v_before and e.payload is not null
+    order by e.version desc limit p_limit;
 end $$;

@@ -40,7 +40,8 @@ begin
     if (v_new.title, v_new.topic, v_new.image, v_new.keep_s, v_new.custom, v_new.labels)
         is distinct from (v_old.title, v_old.topic, v_old.image, v_old.keep_s, v_old.custom, v_old.labels) then
         begin
-            update threads t set title = v_new.title, topic = v_new.topic, image = v_new.image, room_key = v_new.room_key, keep_s = v_new.keep_s, custom = v_new.custom, labels = v_new.labels
+            update threads t set title = v_new.title, topic = v_new.topic, image = v_new.image, room_key = v_new.room_key,
+                keep_s = v_new.keep_s, custom = v_new.custom, labels = v_new.labels
             where t.id = p_thread;
         exception when unique_violation then
             perform refuse(409, 'title_taken', 'Another room has this title. Choose another title.');
