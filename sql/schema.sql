@@ -237,6 +237,15 @@ CREATE TABLE public.imports (
     touched_at timestamp with time zone NOT NULL,
     CONSTRAINT imports_digest_check CHECK ((octet_length(digest) = 32))
 );
+CREATE TABLE public.invitations (
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    delete_at timestamp with time zone,
+    uses_left integer NOT NULL,
+    id uuid NOT NULL,
+    code_digest bytea NOT NULL,
+    CONSTRAINT invitations_uses_left_check CHECK ((uses_left >= 0))
+);
 CREATE TABLE public.outbox_failures (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     kind text NOT NULL,
@@ -677,7 +686,8 @@ CREATE TABLE public.mail_codes (
     first_hash text,
     first_email text,
     first_expires_at timestamp with time zone,
-    first_tries integer DEFAULT 0 NOT NULL
+    first_tries integer DEFAULT 0 NOT NULL,
+    invitation_id uuid
 )
 WITH (fillfactor='80');
 CREATE TABLE public.mails (
@@ -965,6 +975,10 @@ ALTER TABLE ONLY public.imports
     ADD CONSTRAINT imports_digest_key UNIQUE (digest);
 ALTER TABLE ONLY public.imports
     ADD CONSTRAINT imports_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_code_digest_key UNIQUE (code_digest);
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.lock_rows
     ADD CONSTRAINT lock_rows_pkey PRIMARY KEY (purpose, key);
 ALTER TABLE ONLY public.log_epochs
@@ -1106,6 +1120,7 @@ CREATE INDEX holds_to_sweep ON public.holds USING btree (released_at) WHERE ((re
 CREATE INDEX hooks_by_user ON public.hooks USING btree (user_id);
 CREATE INDEX import_attachments_by_id ON public.import_attachments USING btree (import_id, id);
 CREATE INDEX import_chunks_by_file ON public.import_chunks USING btree (import_id, attachment_id, variant, n);
+CREATE INDEX invitations_by_deletion ON public.invitations USING btree (delete_at) WHERE (delete_at IS NOT NULL);
 CREATE INDEX mail_codes_by_age ON public.mail_codes USING btree (counted_from);
 CREATE INDEX mails_due ON public.mails USING btree (due_at);
 CREATE INDEX members_archived ON public.members USING btree (thread_id, notify, muted_until) WHERE (archived AND (status = 'joined'::text));

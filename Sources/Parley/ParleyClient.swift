@@ -173,19 +173,23 @@ public actor ParleyClient {
         try await begin(parts.connection.call(.auth.signIn(credentials, deviceName: configuration.deviceName).raw))
     }
 
-    /// Creates an account with a password, and signs in.
+    /// Creates an account with a password, and signs in. Some services need the code of an `invitation`: then this throws
+    /// a problem with the code `.invitationRequired`.
     @discardableResult
-    public func register(username: String, password: String, name: String) async throws -> Account {
+    public func register(
+        username: String, password: String, name: String, invitation: String? = nil
+    ) async throws -> Account {
         try await begin(
             parts.connection.call(
                 .auth.register(
-                    username: username, password: password, name: name, deviceName: configuration.deviceName
+                    username: username, password: password, name: name, invitation: invitation,
+                    deviceName: configuration.deviceName
                 ).raw))
     }
 
     /// Creates an account with an e-mail address: the server mails a code, and `signIn(.code(…))` completes the account.
-    public func register(email: String, name: String) async throws {
-        try await parts.connection.call(.auth.register(email: email, name: name))
+    public func register(email: String, name: String, invitation: String? = nil) async throws {
+        try await parts.connection.call(.auth.register(email: email, name: name, invitation: invitation))
     }
 
     /// Asks for a mailed code. The server does not say whether there is such an account.

@@ -41,10 +41,11 @@ public final class SessionModel {
         await perform { try await self.parley.signIn(credentials) }
     }
 
-    /// Creates an account and signs in.
-    public func register(username: String, password: String, name: String) async {
+    /// Creates an account and signs in. Some services need the code of an `invitation`.
+    public func register(username: String, password: String, name: String, invitation: String? = nil) async {
         await perform {
-            try await self.parley.register(username: username, password: password, name: name)
+            try await self.parley.register(
+                username: username, password: password, name: name, invitation: invitation)
         }
     }
 

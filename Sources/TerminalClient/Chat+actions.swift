@@ -217,12 +217,13 @@ extension Chat {
                 switch form {
                 case .password(let username, let password):
                     try await chat.client.signIn(.password(username: username, password: password))
-                case .register(let username, let password, let name):
-                    try await chat.client.register(username: username, password: password, name: name)
+                case .register(let username, let password, let name, let invitation):
+                    try await chat.client.register(
+                        username: username, password: password, name: name, invitation: invitation)
                 case .code(let email, let code): try await chat.client.signIn(.code(email: email, code: code))
                 case .token(let token): try await chat.client.signIn(.delegated(token: token))
-                case .registerByMail(let email, let name):
-                    try await chat.client.register(email: email, name: name)
+                case .registerByMail(let email, let name, let invitation):
+                    try await chat.client.register(email: email, name: name, invitation: invitation)
                     chat.interface.update(id, as: SignInScreen.self) { $0.awaitCode() }
                 }
             } catch {

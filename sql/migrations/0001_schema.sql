@@ -440,9 +440,25 @@ create table mail_codes (
     first_hash text,
     first_email text,
     first_expires_at timestamptz,
-    first_tries int not null default 0
+    first_tries int not null default 0,
+    -- What the registration in this row uses when it becomes an account.
+    invitation_id uuid
 ) with (fillfactor = 80);
 create index mail_codes_by_age on mail_codes (counted_from);
+
+-- Invitations to register. Their columns are in an order that leaves no gaps.
+create table invitations (
+    created_at timestamptz not null,
+    -- Null: it does not expire.
+    expires_at timestamptz,
+    -- When the row may be deleted: a while after its expiry or its last use. Null as long as neither is known.
+    delete_at timestamptz,
+    uses_left int not null check (uses_left >= 0),
+    id uuid primary key,
+    -- SHA-256 of the code's random bits.
+    code_digest bytea not null unique
+);
+create index invitations_by_deletion on invitations (delete_at) where delete_at is not null;
 
 -- Mails with codes that are to be sent. A row goes once the relay has the mail, or with the code's life.
 create table mails (

@@ -8,6 +8,8 @@ struct CodeRequest: Sendable {
     var email: EmailAddress
     /// The account that is created when the code is used, unless the address has an account.
     var registration: MailedRegistration?
+    /// The code of an invitation to register.
+    var invitation: String?
 }
 
 /// A code as a person typed it.
@@ -29,7 +31,9 @@ extension SignInCalls {
     func mailCode(_ request: CodeRequest, _ call: Call) async throws -> Answer {
         guard let mailQueued else { throw Problem.mailNotConfigured }
         try await rates.mailCode(to: request.email, call)
-        try await store.askForCode(request.email, registration: request.registration)
+        var registration = request.registration
+        if registration != nil { registration?.invitation = try await invitation(request.invitation) }
+        try await store.askForCode(request.email, registration: registration)
         mailQueued()
         return Answer(status: .accepted, headers: [:])
     }

@@ -45,22 +45,20 @@ package struct SignInCalls: Sendable {
 
     private func register(_ call: Call) async throws -> Answer {
         // Before anything is looked up, so that nobody learns which names are in use.
-        switch registration {
-        case .open: break
-        case .invited: throw Problem.invitationRequired
-        case .closed: throw Problem.registrationClosed
-        }
+        if registration == .closed { throw Problem.registrationClosed }
         let given: PasswordRegistration
         switch try await call.fields(Self.newAccount) {
         case .mailed(let request): return try await mailCode(request, call)
         case .password(let registration): given = registration
         }
         try rates.register(call)
+        let invitation = try await self.invitation(given.invitation)
         let hash = try await hasher.hash(given.password.text, flow: rates.address(of: call).flow)
         let (session, token) = NewSession.make(given.device, services.limits)
         let made = try await store.register(
             user: .make(), username: given.username.text, key: given.username.key, name: given.name.text,
-            words: given.name.directoryWords(with: given.username), passwordHash: hash, session: session)
+            words: given.name.directoryWords(with: given.username), passwordHash: hash, session: session,
+            invitation: invitation)
         return services.authenticator.signedIn(made, token, status: .created)
     }
 
@@ -121,6 +119,8 @@ package struct SignInCalls: Sendable {
         var password: Password
         var name: DisplayName
         var device: DeviceName?
+        /// The code of an invitation.
+        var invitation: String?
     }
 
     private enum Registration: Sendable {
@@ -131,18 +131,20 @@ package struct SignInCalls: Sendable {
     private static func newAccount(_ fields: inout Fields<JSONValue>) throws -> Registration {
         let device = fields.optional("device_name", DeviceName.self)
         let name = fields.required("name", DisplayName.self)
+        let invitation = fields.optional("invitation", GivenSecret.self)?.text
         if fields.has("email") {
             fields.refuseMixing("email", with: ["username", "password"])
             let email = fields.required("email", EmailAddress.self)
             let given = try fields.values(email, name)
             let registration = MailedRegistration(name: given.1, device: device)
-            return .mailed(CodeRequest(email: given.0, registration: registration))
+            return .mailed(CodeRequest(email: given.0, registration: registration, invitation: invitation))
         }
         let username = fields.required("username") { json throws(Invalid) in try Username.chosen(json) }
         let password = fields.required("password", Password.self)
         let given = try fields.values(username, password, name)
         return .password(
-            PasswordRegistration(username: given.0, password: given.1, name: given.2, device: device))
+            PasswordRegistration(
+                username: given.0, password: given.1, name: given.2, device: device, invitation: invitation))
     }
 
     private static func codeRequest(_ fields: inout Fields<JSONValue>) throws -> CodeRequest {
@@ -161,10 +163,8 @@ extension Authenticator {
 }
 
 extension Problem {
-    static let registrationClosed = Problem(
+    fileprivate static let registrationClosed = Problem(
         .registrationClosed, "This service does not let people register. Ask its operator for an account.")
-    static let invitationRequired = Problem(
-        .invitationRequired, "This service lets people register by invitation only. Ask its operator for one.")
 }
 
 extension NewSession {

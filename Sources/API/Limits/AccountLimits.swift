@@ -42,6 +42,7 @@ extension OperationID {
             .adminRotateWebhook, .adminTestWebhook, .adminReplayWebhook, .adminListWebhookDeliveries,
             .adminCreateCommand, .adminListCommands, .adminGetCommand, .adminUpdateCommand, .adminDeleteCommand,
             .adminRotateCommand,
+            .adminCreateInvitation, .adminListInvitations, .adminDeleteInvitation,
             .adminCreateHook, .adminListHooks, .adminDeleteHook, .adminListReports, .adminUpdateReport,
             .adminCreateHold, .adminListHolds, .adminGetHold, .adminReleaseHold, .adminListHoldContents,
             .adminExportHold, .adminGetExportKey,

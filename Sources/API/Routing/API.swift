@@ -87,6 +87,7 @@ package struct API: Sendable {
             store: store, authenticator: services.authenticator, hasher: hasher, limits: services.limits
         ).routes
             + AdminKeyCalls(store: store, adminGuard: services.adminGuard).routes
+            + InvitationCalls(store: store).routes
             + ReviewCalls(store: store).routes
             + HoldCalls(store: store).routes
             + OutboxCalls(store: store).routes

@@ -27,6 +27,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case adminListChanges, adminAckChanges, adminListConsumers, adminGetConsumer, adminPutConsumer, adminDeleteConsumer
     case adminCreateWebhook, adminListWebhooks, adminGetWebhook, adminUpdateWebhook, adminDeleteWebhook
     case adminRotateWebhook, adminTestWebhook, adminReplayWebhook, adminListWebhookDeliveries
+    case adminCreateInvitation, adminListInvitations, adminDeleteInvitation
     case adminCreateHook, adminListHooks, adminDeleteHook, postToHook
     case adminCreateCommand, adminListCommands, adminGetCommand, adminUpdateCommand, adminDeleteCommand
     case adminRotateCommand, listCommands

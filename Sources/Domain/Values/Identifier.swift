@@ -94,6 +94,7 @@ package enum HoldKind: IdentifiedKind {}
 package enum OutboxFailureKind: IdentifiedKind {}
 package enum ImportKind: IdentifiedKind {}
 package enum AdminKeyKind: IdentifiedKind {}
+package enum InvitationKind: IdentifiedKind {}
 package typealias UserID = Identifier<UserKind>
 package typealias SessionID = Identifier<SessionKind>
 package typealias ThreadID = Identifier<ThreadKindTag>
@@ -108,6 +109,7 @@ package typealias HoldID = Identifier<HoldKind>
 package typealias OutboxFailureID = Identifier<OutboxFailureKind>
 package typealias ImportID = Identifier<ImportKind>
 package typealias AdminKeyID = Identifier<AdminKeyKind>
+package typealias InvitationID = Identifier<InvitationKind>
 
 extension UUID {
     init(high: UInt64, low: UInt64) {

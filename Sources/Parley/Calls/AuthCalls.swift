@@ -7,21 +7,25 @@ extension Call {
 
 /// `Call.auth`.
 public struct AuthCalls: Sendable {
-    /// Creates an account with a password, and signs in. `POST /v1/auth/register`
+    /// Creates an account with a password, and signs in. Some services need the code of an `invitation`.
+    /// `POST /v1/auth/register`
     public func register(
-        username: String, password: String, name: String, deviceName: String? = nil
+        username: String, password: String, name: String, invitation: String? = nil, deviceName: String? = nil
     ) -> Call<SignedIn> {
         let body: JSONValue = .fields([
             "username": .string(username), "password": .string(password), "name": .string(name),
-            "device_name": deviceName.map { .string($0) },
+            "invitation": invitation.map { .string($0) }, "device_name": deviceName.map { .string($0) },
         ])
         return Call("POST", "v1", "auth", "register", body: body)
     }
 
     /// Creates an account with an e-mail address, once the mailed code is used. `POST /v1/auth/register`
-    public func register(email: String, name: String, deviceName: String? = nil) -> Call<Void> {
+    public func register(
+        email: String, name: String, invitation: String? = nil, deviceName: String? = nil
+    ) -> Call<Void> {
         let body: JSONValue = .fields([
-            "email": .string(email), "name": .string(name), "device_name": deviceName.map { .string($0) },
+            "email": .string(email), "name": .string(name), "invitation": invitation.map { .string($0) },
+            "device_name": deviceName.map { .string($0) },
         ])
         return Call("POST", "v1", "auth", "register", body: body)
     }

@@ -27,6 +27,8 @@ extension Problem.Code {
     public static let registrationClosed: Self = "registration_closed"
     /// 403: The service lets people register with an invitation only.
     public static let invitationRequired: Self = "invitation_required"
+    /// 403: The invitation is unknown, expired or used up.
+    public static let invitationInvalid: Self = "invitation_invalid"
     /// 403: The user's attachments take too many bytes.
     public static let quotaExceeded: Self = "quota_exceeded"
     /// 403: The operator's policy or a moderator denied the message; a policy may send a code of its own instead.

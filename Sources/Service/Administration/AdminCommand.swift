@@ -1,6 +1,7 @@
 // The actions of `parley admin`: what the admin API does, for anyone who may connect to the database. They need no node
 // and no admin token. Nodes learn of them through the log.
 import API
+import Basics
 import Credentials
 import Domain
 import Foundation
@@ -15,6 +16,7 @@ package struct AdminCommand: Sendable {
     private let settings: Settings
     /// The flags' values by their names.
     private let values: [String: String]
+    private let logger: Logger
 
     /// Returns the answer as JSON, or nil for an action that answers nothing. Expects a schema that is up to date.
     package static func run(_ request: AdminRequest, logger: Logger) async throws -> String? {
@@ -27,7 +29,8 @@ package struct AdminCommand: Sendable {
                     let store = Store(client)
                     // Actions write events. Without a node that ever ran, the log has no partition for them yet.
                     _ = try await store.extendLog(days: request.settings.logDays)
-                    let command = AdminCommand(store: store, settings: request.settings, values: request.values)
+                    let command = AdminCommand(
+                        store: store, settings: request.settings, values: request.values, logger: logger)
                     let answer = try await command.run(request.action)
                     await client.shutdown()
                     return answer.map { String(decoding: $0.utf8, as: UTF8.self) }
@@ -37,8 +40,22 @@ package struct AdminCommand: Sendable {
                 }
             }
         } catch let problem as Problem {
-            throw StartError(problem.description)
+            throw StartError(sentence(problem, request.values))
         }
+    }
+
+    /// The problem in words. One about something that does not exist names the id that was given.
+    private static func sentence(_ problem: Problem, _ values: [String: String]) -> String {
+        let flag: String? =
+            switch problem.code {
+            case .userNotFound: "--user"
+            case .threadNotFound: "--thread"
+            case .messageNotFound: "--message"
+            case .invitationNotFound: "--invitation"
+            default: nil
+            }
+        guard let flag, let id = values[flag] else { return problem.description }
+        return "\(problem.description.dropLast()) (\(flag) \(id))."
     }
 
     /// Returns nil for an action that answers nothing.
@@ -63,6 +80,14 @@ package struct AdminCommand: Sendable {
             return nil
         case .session:
             return try await issueSession()
+        case .invitation:
+            return try await store.makeInvitation(newInvitation(), by: actor)
+        case .invitations:
+            let request = try page()
+            return .list("invitations", try await store.invitations(request), limit: request.limit)
+        case .endInvitation:
+            try await store.deleteInvitation(id("--invitation"), by: actor)
+            return nil
         case .thread:
             return try await store.adminThread(id("--thread"))
         case .removeMessage:
@@ -95,6 +120,8 @@ package struct AdminCommand: Sendable {
             let line = try String(contentsOfFile: path, encoding: .utf8).prefix { !$0.isNewline }
             let password = try Self.read("--password-file") { () throws(Invalid) in try Password(text: String(line)) }
             hash = try await settings.makePasswordHasher().hash(password.text, flow: "admin")
+        } else if username != nil {
+            logger.notice("the account has no password; give one with --password-file, or use parley admin session")
         }
         return try await store.createUser(
             .make(), username: username?.text, key: username?.key, name: name.text,
@@ -118,6 +145,20 @@ package struct AdminCommand: Sendable {
             try AdminKeyDraft(name: name, scopes: scopes, expiresAt: expiresAt)
         }
         return try await store.createAdminKey(draft, by: actor)
+    }
+
+    private func newInvitation() throws -> NewInvitation {
+        let useCount = try value("--uses") { text throws(Invalid) in
+            guard let count = Int64(text) else { throw Invalid("Must be a whole number.") }
+            return count
+        }
+        let expiresAt = try value("--expires-at") { text throws(Invalid) in try Timestamp(text: text) }
+        do {
+            return try NewInvitation(useCount: useCount ?? 1, expiresAt: expiresAt, nowMicros: WallClock.micros)
+        } catch {
+            throw StartError(
+                error.fields.map { "--\($0.field.replacing("_", with: "-")): \($0.detail)" }.joined(separator: " "))
+        }
     }
 
     private var actor: AdminActor { AdminActor(name: values["--actor"] ?? "command line", requestID: nil) }

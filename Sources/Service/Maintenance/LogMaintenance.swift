@@ -63,10 +63,11 @@ struct LogMaintenance: Sendable {
             }
             group.addTask {
                 try await Task.sleep(for: Self.sweepInterval)
-                try await worker("deleting expired rate limits", every: Self.sweepInterval).run {
+                try await worker("deleting expired rate limits and invitations", every: Self.sweepInterval).run {
                     let limit = Self.sweepLimit
                     while try await store.sweepRateLimits(limit: limit) == limit {}
                     while try await store.sweepSignIns(limit: limit) == limit {}
+                    while try await store.sweepInvitations(limit: limit) == limit {}
                     return .idle
                 }
             }

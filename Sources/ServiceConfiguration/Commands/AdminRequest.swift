@@ -11,6 +11,9 @@ package struct AdminRequest: Sendable, Equatable {
         case unsuspend
         case erase
         case session
+        case invitation
+        case invitations
+        case endInvitation = "end-invitation"
         case thread
         case removeMessage = "remove-message"
         case stats
@@ -29,6 +32,9 @@ package struct AdminRequest: Sendable, Equatable {
             case .unsuspend: "Allow a suspended account to sign in again."
             case .erase: "Erase an account; --messages erase also deletes its messages."
             case .session: "Create a session for an account and print its token. The token is shown only once."
+            case .invitation: "Create an invitation to register and print its code. The code is shown only once."
+            case .invitations: "List invitations, newest first."
+            case .endInvitation: "End an invitation. Accounts that were created with it stay."
             case .thread: "Show a thread without its messages."
             case .removeMessage: "Remove a message for everyone."
             case .stats: "Count accounts, threads, messages and events."
@@ -49,6 +55,9 @@ package struct AdminRequest: Sendable, Equatable {
             case .suspend, .unsuspend: (["--user"], ["--actor"])
             case .erase: (["--user"], ["--messages", "--actor"])
             case .session: (["--user"], ["--device-name", "--actor"])
+            case .invitation: ([], ["--uses", "--expires-at", "--actor"])
+            case .invitations: ([], ["--limit", "--page"])
+            case .endInvitation: (["--invitation"], ["--actor"])
             case .thread: (["--thread"], [])
             case .removeMessage: (["--thread", "--message"], ["--actor"])
             case .stats: ([], [])

@@ -4,15 +4,16 @@ import Postgres
 
 extension Store {
     /// Creates an account that signs in by password, with its first session. `key` and `words` are case-folded.
-    /// Throws `username_taken`.
+    /// - Parameter invitation: is used for the account; nil where no invitation is needed.
+    /// - Throws: `username_taken`, `invitation_invalid`. Then the invitation stays as it was.
     package func register(
         user: UserID, username: String, key: String, name: String, words: [String], passwordHash: String,
-        session: NewSession
+        session: NewSession, invitation: InvitationID? = nil
     ) async throws -> SignedIn {
         try await row(
             "account_register",
             [.id(user), .text(username), .text(key), .text(name), .texts(words), .text(passwordHash)]
-                + session.parameters
+                + session.parameters + [.uuid(orNull: invitation?.uuid)]
         ) { SignedIn(user: try $0.json(0), session: try $0.json(1)) }
     }
 

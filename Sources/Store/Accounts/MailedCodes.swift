@@ -25,6 +25,8 @@ package enum MailClaim: Sendable {
 package struct MailedRegistration: Sendable {
     package var name: DisplayName
     package var device: DeviceName?
+    /// Used when the account is created.
+    package var invitation: InvitationID?
 
     package init(name: DisplayName, device: DeviceName?) {
         self.name = name
@@ -42,6 +44,7 @@ extension Store {
             [
                 .id(MailID.make()), .text(email.text), .text(email.key), .text(orNull: name?.text),
                 name.map { .texts($0.directoryWords(with: nil)) } ?? .null, .text(orNull: registration?.device?.text),
+                .uuid(orNull: registration?.invitation?.uuid),
             ])
     }
 
@@ -53,8 +56,8 @@ extension Store {
         try await value("mail_code_attempt", [.text(email.key)]) { try $0.texts(0) }
     }
 
-    /// Signs in by the code with this hash; nil if the code is no longer valid. Throws `registration_closed` if the
-    /// address has no account and the rule allows no new one.
+    /// Signs in by the code with this hash; nil if the code is no longer valid. If the address has no account,
+    /// throws `registration_closed`, `invitation_required` or `invitation_invalid` by the rule.
     /// - Parameter user: the id of the account, if it has to be made.
     package func useCode(
         _ email: EmailAddress, hash: String, user: UserID, session: NewSession, _ registration: RegistrationRule
@@ -70,7 +73,7 @@ extension Store {
 extension Store {
     /// Claims the next due mail; nil when none is due.
     /// - Parameters:
-    ///   - registration: unless it is `open`, codes that would create an account are withheld.
+    ///   - registration: codes that would create an account against this rule are withheld.
     ///   - leaseSeconds: for how long no other node claims it.
     package func claimMail(_ registration: RegistrationRule, leaseSeconds: Int) async throws -> MailClaim? {
         let rows = try await rows("mail_claim", [.int(leaseSeconds), .text(registration.rawValue)])

@@ -91,9 +91,9 @@ struct Draft: Hashable, Sendable {
 /// What the sign-in screen asks for.
 enum SignInForm: Hashable, Sendable {
     case password(username: String, password: String)
-    case register(username: String, password: String, name: String)
+    case register(username: String, password: String, name: String, invitation: String?)
     case code(email: String, code: String)
-    case registerByMail(email: String, name: String)
+    case registerByMail(email: String, name: String, invitation: String?)
     case token(String)
 }
 

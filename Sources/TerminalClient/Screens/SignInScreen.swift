@@ -31,9 +31,9 @@ struct SignInScreen: Screen {
         fileprivate var names: [Name] {
             switch self {
             case .password: [.username, .password]
-            case .register: [.username, .name, .password]
+            case .register: [.username, .name, .password, .invitation]
             case .code: [.email, .code]
-            case .registerByMail: [.email, .name]
+            case .registerByMail: [.email, .name, .invitation]
             case .token: [.token]
             }
         }
@@ -45,6 +45,8 @@ struct SignInScreen: Screen {
         case password = "Password"
         case email = "E-mail"
         case code = "Code"
+        /// May stay empty: most services need none.
+        case invitation = "Invitation"
         case token = "Token"
     }
 
@@ -118,7 +120,9 @@ struct SignInScreen: Screen {
             focus = 0
             message = nil
         case .enter:
-            if focus + 1 < names.count, value(names[focus + 1]).isEmpty, !(way == .code) {
+            if focus + 1 < names.count, names[focus + 1] != .invitation, value(names[focus + 1]).isEmpty,
+                !(way == .code)
+            {
                 if !value(names[focus]).isEmpty { focus += 1 }
             } else {
                 return submit()
@@ -134,7 +138,7 @@ struct SignInScreen: Screen {
             isBusy = true
             return [.requestCode(email: value(.email))]
         }
-        guard let missing = way.names.firstIndex(where: { value($0).isEmpty }) else {
+        guard let missing = way.names.firstIndex(where: { $0 != .invitation && value($0).isEmpty }) else {
             isBusy = true
             message = nil
             return [.signIn(form)]
@@ -146,12 +150,16 @@ struct SignInScreen: Screen {
     private var form: SignInForm {
         switch way {
         case .password: .password(username: value(.username), password: value(.password))
-        case .register: .register(username: value(.username), password: value(.password), name: value(.name))
+        case .register:
+            .register(
+                username: value(.username), password: value(.password), name: value(.name), invitation: invitation)
         case .code: .code(email: value(.email), code: value(.code))
-        case .registerByMail: .registerByMail(email: value(.email), name: value(.name))
+        case .registerByMail: .registerByMail(email: value(.email), name: value(.name), invitation: invitation)
         case .token: .token(value(.token))
         }
     }
+
+    private var invitation: String? { value(.invitation).isEmpty ? nil : value(.invitation) }
 
     private func value(_ name: Name) -> String {
         let text = fields[name]?.text ?? ""
@@ -175,6 +183,10 @@ struct SignInScreen: Screen {
         }
         if way == .code, value(.code).isEmpty {
             canvas.write("Leave the code empty to have one mailed.", column: 14, row: row, style: .dim)
+            row += 1
+        }
+        if way.names.contains(.invitation), value(.invitation).isEmpty {
+            canvas.write("Leave the invitation empty if the service needs none.", column: 14, row: row, style: .dim)
             row += 1
         }
         row += 1

@@ -145,6 +145,7 @@ struct AccessByToken {
             "{message_id}": MessageID.make().description, "{user_id}": UserID.make().description,
             "{session_id}": SessionID.make().description, "{attachment_id}": AttachmentID.make().description,
             "{hook_id}": HookID.make().description, "{report_id}": ReportID.make().description,
+            "{invitation_id}": InvitationID.make().description,
             "{command_id}": CommandID.make().description, "{key_id}": AdminKeyID.make().description,
         ]
         let pattern = String(row.call.split(separator: " ")[1])

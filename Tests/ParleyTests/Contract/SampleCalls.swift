@@ -115,6 +115,7 @@ struct SampleCall: Sendable, CustomStringConvertible {
     /// Other forms of calls in `all`: of an operation that has several, and with other arguments.
     static let forms: [Self] = [
         .init("register", .auth.register(email: "ann@example.org", name: "Ann")),
+        .init("register", .auth.register(email: "ann@example.org", name: "Ann", invitation: "parleyinvite_a")),
         .init("login", .auth.signIn(.code(email: "ann@example.org", code: "123456"))),
         .init("login", .auth.signIn(.delegated(token: "a.b.c"))),
         .init("putPush", .push.register(.fcm(token: "abc"))),

@@ -5,8 +5,10 @@ import Testing
 @Suite("The codes of an address", .timeLimit(.minutes(1)))
 struct CodesOfAnAddress {
     private static let functions = """
-        create function asks(p_name text, p_device text default null) returns void language sql as $$
-            select mail_ask(gen_random_uuid(), 'Ann@a.example', 'ann@a.example', p_name, array[p_name], p_device)
+        create function asks(p_name text, p_device text default null, p_invitation uuid default null) returns void
+        language sql as $$
+            select mail_ask(gen_random_uuid(), 'Ann@a.example', 'ann@a.example', p_name, array[p_name], p_device,
+                p_invitation)
         $$;
         -- The mail that waits is sent with a code of this hash.
         create function sends(p_hash text) returns boolean language plpgsql as $$
@@ -105,5 +107,33 @@ struct CodesOfAnAddress {
             select * from refused; select count(*) from users; select uses('one');
             """)
         #expect(found == ["withheld", "t", "registration_closed", "0", "Ann -"])
+    }
+
+    @Test("use the invitation of the first registration, or of a later one when that is no longer good")
+    func invited() async throws {
+        let found = try await run(
+            """
+            create function invites(p_number int) returns uuid language sql as $$
+                select (invitation_create('a', null, lpad(p_number::text, 32, '0')::uuid, p_number::text::bytea, 1, null)::json
+                    ->> 'id')::uuid
+            $$;
+            create function left_over() returns text language sql as $$
+                select string_agg(i.uses_left::text, ',' order by i.id) from invitations i
+            $$;
+            create function tries(p_hash text) returns text language plpgsql as $$
+            begin
+                return (select u.account::json ->> 'name' from mail_code_use('ann@a.example', p_hash, gen_random_uuid(),
+                    gen_random_uuid(), 'a', null, 100, 'invited') u);
+            exception when sqlstate 'PY403' then
+                return sqlerrm;
+            end $$;
+            select from asks('Ann'); select outcome from mail_claim(60, 'invited'); select from invites(1) a, invites(2) b;
+            select from asks('Ann', null, invites(3));
+            select from asks('Thief', null, invites(4));
+            select sends('one'); select left_over();
+            select from invitation_spend(lpad('3', 32, '0')::uuid); select tries('one'), left_over();
+            select from asks('Thief', null, lpad('4', 32, '0')::uuid); select tries('one'), left_over();
+            """)
+        #expect(found == ["withheld", "t", "1,1,1,1", "invitation_invalid|1,1,0,1", "Ann|1,1,0,0"])
     }
 }

@@ -41,6 +41,14 @@ extension SystemTests {
             let entry = try JSON(parsing: Data(audit.output.utf8))["entries"][0]
             #expect(entry["action"] == "user.suspend" && entry["actor"] == "test" && entry["user_id"].string == id)
             #expect(try await admin("user", "--user", "x").exit == .status(1))
+            let nobody = "01a20606-1460-72f0-b06f-5e68f3439abf"
+            let unknown = try await admin("user", "--user", nobody)
+            #expect(unknown.exit == .status(1) && unknown.errors.contains("There is no such user (--user \(nobody))"))
+            #expect(made.errors.contains("has no password"), "\(made.errors)")
+            let invitation = try await admin("invitation", "--uses", "2")
+            let code = try #require(try JSON(parsing: Data(invitation.output.utf8))["code"].string)
+            let list = try await admin("invitations")
+            #expect(list.output.contains("uses_left") && !list.output.contains(code))
         }
 
         @Test("a user suspended on one node is signed out on all nodes, waiting poll included")

@@ -32,7 +32,15 @@ struct SigningIn {
         _ = screen.type("Ann")
         _ = screen.press(.enter)
         _ = screen.type("pw")
-        #expect(screen.press(.enter) == [.signIn(.register(username: "ann", password: "pw", name: "Ann"))])
+        var withInvitation = screen
+        let form = SignInForm.register(username: "ann", password: "pw", name: "Ann", invitation: nil)
+        #expect(screen.press(.enter) == [.signIn(form)])
+        _ = withInvitation.press(.tab)
+        _ = withInvitation.press(.paste("parleyinvite_x "))
+        #expect(
+            withInvitation.press(.enter) == [
+                .signIn(.register(username: "ann", password: "pw", name: "Ann", invitation: "parleyinvite_x"))
+            ])
     }
 
     @Test("has a code mailed, then accepts it")

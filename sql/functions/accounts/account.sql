@@ -20,15 +20,18 @@ begin
 end $$;
 
 -- Creates an account that signs in by password, with its first session. `p_key` and `p_words` are case-folded by the
--- caller.
--- Fails: PY409 username_taken.
--- Locks: the unique key of the username
+-- caller. Uses `p_invitation`, unless it is null.
+-- Fails: PY409 username_taken; PY403 invitation_invalid.
+-- Locks: the invitation, the unique key of the username
 create or replace function account_register(
     p_user uuid, p_username text, p_key text, p_name text, p_words text[], p_password_hash text,
-    p_session uuid, p_digest bytea, p_device text
+    p_session uuid, p_digest bytea, p_device text, p_invitation uuid default null
 ) returns table (account text, session text)
 language plpgsql volatile as $$
 begin
+    if p_invitation is not null then
+        perform invitation_spend(p_invitation);
+    end if;
     perform account_insert(p_user, p_username, p_key, p_name, p_words, p_password_hash);
     return query select s.account, s.session from session_create(p_user, p_session, p_digest, p_device) s;
 end $$;

@@ -3,11 +3,13 @@
 -- Queues a mail with a code to an address. With `p_name` (and the directory's words for it) using the code makes an
 -- account. The first registration stays for 20 minutes: sending the mail and the code's life may take that long.
 -- Anybody may ask for any address, so a later request must not decide the name of the account. A request without a
--- name continues the pending registration. Does the same work for every address and every caller. Above the address's
+-- name continues the pending registration. `p_invitation` is what the account will use; a pending registration gets it
+-- when its own is no longer good, so that nobody's used-up invitation keeps the address's owner out. Does the same work for every address and every caller. Above the address's
 -- daily number of mails nothing is sent.
 -- Locks: the address's rows in mail_codes and mails
 create or replace function mail_ask(
-    p_mail uuid, p_email text, p_key text, p_name text, p_words text[], p_device text, p_now timestamptz default stamp()
+    p_mail uuid, p_email text, p_key text, p_name text, p_words text[], p_device text,
+    p_invitation uuid default null, p_now timestamptz default stamp()
 ) returns void
 language plpgsql volatile as $$
 declare
@@ -19,9 +21,16 @@ begin
         asked = case when c.counted_from > p_now - interval '1 day' then least(c.asked + 1, mail_asked_max() + 1) else 1 end,
         failed = case when c.counted_from > p_now - interval '1 day' then c.failed else 0 end
     returning c.* into v_code;
-    update mail_codes c set name = p_name, words = p_words, device_name = p_device, registered_at = p_now
-    where c.email_key = p_key and p_name is not null
-        and not coalesce(v_code.name is not null and v_code.registered_at > p_now - 2 * mail_life(), false);
+    if p_name is null then
+        null;
+    elsif v_code.name is null or v_code.registered_at <= p_now - 2 * mail_life() then
+        update mail_codes c set name = p_name, words = p_words, device_name = p_device, registered_at = p_now,
+            invitation_id = p_invitation
+        where c.email_key = p_key;
+    elsif p_invitation is not null then
+        update mail_codes c set invitation_id = p_invitation
+        where c.email_key = p_key and not invitation_is_usable(c.invitation_id, p_now);
+    end if;
     if v_code.asked <= mail_asked_max() then
         insert into mails as m (id, email_key, email, asked_at, due_at) values (p_mail, p_key, p_email, p_now, p_now)
         on conflict (email_key) do update set
@@ -54,7 +63,8 @@ begin
     outcome := case
         when v_mail.asked_at + mail_life() <= p_now then 'expired'
         when v_code.failed >= mail_failures_max()
-            or v_email is null and (v_code.name is null or p_registration <> 'open') then 'withheld'
+            or v_email is null and (v_code.name is null or p_registration = 'closed'
+                or p_registration = 'invited' and not invitation_is_usable(v_code.invitation_id, p_now)) then 'withheld'
         else 'send' end;
     if outcome = 'send' then
         update mails m set attempt = m.attempt + 1, due_at = p_now + make_interval(secs => p_lease_s) where m.id = v_mail.id;

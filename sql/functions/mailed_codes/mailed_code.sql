@@ -57,8 +57,9 @@ end $$;
 -- Signs in by the code with this hash. Creates the account if there is none, with the name and the device of the
 -- registration. For an account that exists, the device is the one of this call: anybody may register any address.
 -- Returns: no row if the code was used or expired meanwhile. Using a code ends all codes of the address.
--- Fails: PY403 registration_closed (`p_registration` allows no new account), and then the code stays as it is.
--- Locks: the address's rows in mail_codes and mails, then the address's unique key, then as session_create
+-- Fails: PY403 registration_closed, invitation_required, invitation_invalid (`p_registration` does not allow the new
+-- account), and then the code stays as it is.
+-- Locks: the address's rows in mail_codes and mails, the invitation, the address's unique key, then as session_create
 create or replace function mail_code_use(
     p_key text, p_hash text, p_user uuid, p_session uuid, p_digest bytea, p_device text, p_count_max int default 100,
     p_registration text default 'open', p_now timestamptz default clock_timestamp()
@@ -75,7 +76,7 @@ begin
         return;
     end if;
     update mail_codes c set
-        failed = 0, name = null, words = null, device_name = null, registered_at = null,
+        failed = 0, name = null, words = null, device_name = null, registered_at = null, invitation_id = null,
         code_hash = null, code_email = null, code_expires_at = null,
         first_hash = null, first_email = null, first_expires_at = null, first_tries = 0
     where c.email_key = p_key;
@@ -84,9 +85,14 @@ begin
     if v_user is null then
         if v_code.name is null then
             return;
-        elsif p_registration <> 'open' then
+        elsif p_registration = 'closed' then
             perform refuse(403, 'registration_closed',
                 'This service does not let people register. Ask its operator for an account.');
+        elsif p_registration = 'invited' and v_code.invitation_id is null then
+            perform refuse(403, 'invitation_required',
+                'This service lets people register by invitation only. Register again with an invitation.');
+        elsif p_registration = 'invited' then
+            perform invitation_spend(v_code.invitation_id);
         end if;
         insert into users (id, name, email, email_key, created_at)
         values (p_user, v_code.name, case when v_code.code_hash = p_hash then v_code.code_email else v_code.first_email end,
