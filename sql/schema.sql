@@ -246,6 +246,26 @@ CREATE TABLE public.invitations (
     code_digest bytea NOT NULL,
     CONSTRAINT invitations_uses_left_check CHECK ((uses_left >= 0))
 );
+CREATE TABLE public.mail_codes (
+    email_key text NOT NULL,
+    counted_from timestamp with time zone NOT NULL,
+    asked integer NOT NULL,
+    failed integer NOT NULL,
+    name text,
+    words text[],
+    device_name text,
+    code_hash text,
+    code_email text,
+    code_expires_at timestamp with time zone,
+    code_tries integer DEFAULT 0 NOT NULL,
+    registered_at timestamp with time zone,
+    first_hash text,
+    first_email text,
+    first_expires_at timestamp with time zone,
+    first_tries integer DEFAULT 0 NOT NULL,
+    invitation_id uuid
+)
+WITH (fillfactor='80');
 CREATE TABLE public.outbox_failures (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     kind text NOT NULL,
@@ -670,26 +690,6 @@ CREATE TABLE public.log_trims (
     begun_at timestamp with time zone NOT NULL,
     dropped_at timestamp with time zone
 );
-CREATE TABLE public.mail_codes (
-    email_key text NOT NULL,
-    counted_from timestamp with time zone NOT NULL,
-    asked integer NOT NULL,
-    failed integer NOT NULL,
-    name text,
-    words text[],
-    device_name text,
-    code_hash text,
-    code_email text,
-    code_expires_at timestamp with time zone,
-    code_tries integer DEFAULT 0 NOT NULL,
-    registered_at timestamp with time zone,
-    first_hash text,
-    first_email text,
-    first_expires_at timestamp with time zone,
-    first_tries integer DEFAULT 0 NOT NULL,
-    invitation_id uuid
-)
-WITH (fillfactor='80');
 CREATE TABLE public.mails (
     id uuid NOT NULL,
     email_key text NOT NULL,
@@ -766,6 +766,12 @@ ALTER TABLE public.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+CREATE TABLE public.password_resets (
+    expires_at timestamp with time zone NOT NULL,
+    user_id uuid NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    code_digest bytea
 );
 CREATE TABLE public.presence (
     user_id uuid NOT NULL,
@@ -1019,6 +1025,8 @@ ALTER TABLE ONLY public.outbox_limits
     ADD CONSTRAINT outbox_limits_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (seq);
+ALTER TABLE ONLY public.password_resets
+    ADD CONSTRAINT password_resets_pkey PRIMARY KEY (user_id);
 ALTER TABLE ONLY public.policy_verdicts
     ADD CONSTRAINT policy_verdicts_pkey PRIMARY KEY (sender_id, thread_id, message_id, is_edit);
 ALTER TABLE ONLY public.presence_nodes
@@ -1137,6 +1145,7 @@ CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) 
 CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) INCLUDE (mentions, sender_id) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
 CREATE INDEX outbox_by_thread ON public.outbox USING btree (thread_id, message_id);
 CREATE INDEX outbox_failures_by_user ON public.outbox_failures USING btree (user_id);
+CREATE INDEX password_resets_by_expiry ON public.password_resets USING btree (expires_at);
 CREATE INDEX policy_verdicts_by_expiry ON public.policy_verdicts USING btree (expires_at);
 CREATE INDEX presence_by_node ON public.presence USING btree (node);
 CREATE INDEX push_jobs_by_time ON public.push_jobs USING btree (platform, due_at) WHERE (due_at < 'infinity'::timestamp with time zone);

@@ -10,6 +10,11 @@ package struct OneTimeCode: Sendable {
 
     package static func random() -> OneTimeCode { OneTimeCode(number) }
 
+    /// What a person typed, without spaces: mail programs and people insert them.
+    package static func typed(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.properties.isWhitespace }))
+    }
+
     init(_ number: UInt32) {
         let digits = String(number)
         text = String(repeating: "0", count: Self.digitCount - digits.count) + digits

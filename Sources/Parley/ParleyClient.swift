@@ -197,6 +197,15 @@ public actor ParleyClient {
         try await parts.connection.call(.auth.requestCode(email: email))
     }
 
+    /// Sets a forgotten password, and signs in. `name` is the username or the e-mail address, `code` a mailed code of the
+    /// address (``requestCode(email:)``), or the operator's code. All other devices are signed out.
+    @discardableResult
+    public func setPassword(of name: String, code: String, to new: String) async throws -> Account {
+        try await begin(
+            parts.connection.call(
+                .auth.setPassword(of: name, code: code, to: new, deviceName: configuration.deviceName).raw))
+    }
+
     /// Ends the session and deletes all data of the account on this device, unsent messages too. If the server does not
     /// answer, the session stays in the list of devices until the user ends it on another device.
     public func signOut() async {

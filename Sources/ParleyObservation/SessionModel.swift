@@ -54,6 +54,11 @@ public final class SessionModel {
         await perform { try await self.parley.requestCode(email: email) }
     }
 
+    /// Sets a forgotten password and signs in, by a mailed code or the operator's. `name` is the username or the address.
+    public func setPassword(of name: String, code: String, to new: String) async {
+        await perform { try await self.parley.setPassword(of: name, code: code, to: new) }
+    }
+
     /// Ends the session and deletes the store's data.
     public func signOut() async {
         await perform { await self.parley.signOut() }

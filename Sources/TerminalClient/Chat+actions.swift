@@ -221,6 +221,8 @@ extension Chat {
                     try await chat.client.register(
                         username: username, password: password, name: name, invitation: invitation)
                 case .code(let email, let code): try await chat.client.signIn(.code(email: email, code: code))
+                case .newPassword(let name, let code, let new):
+                    try await chat.client.setPassword(of: name, code: code, to: new)
                 case .token(let token): try await chat.client.signIn(.delegated(token: token))
                 case .registerByMail(let email, let name, let invitation):
                     try await chat.client.register(email: email, name: name, invitation: invitation)

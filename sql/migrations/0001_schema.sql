@@ -460,6 +460,19 @@ create table invitations (
 );
 create index invitations_by_deletion on invitations (delete_at) where delete_at is not null;
 
+-- The operator's codes for forgotten passwords, and the tries of one. A name that has no account, or no code, gets a row
+-- by a try, too, so that the time of a try does not show which names have one. The columns leave no gaps.
+create table password_resets (
+    -- A row without a code expires an hour after its first try.
+    expires_at timestamptz not null,
+    -- Of a name without an account: made of the name.
+    user_id uuid primary key,
+    tries int not null default 0,
+    -- SHA-256 of the code.
+    code_digest bytea
+);
+create index password_resets_by_expiry on password_resets (expires_at);
+
 -- Mails with codes that are to be sent. A row goes once the relay has the mail, or with the code's life.
 create table mails (
     id uuid primary key,

@@ -18,10 +18,9 @@ struct CodeLogin: Sendable {
     var code: String
     var device: DeviceName?
 
-    /// Mail programs and people insert spaces. Only the digits count.
     init(email: EmailAddress, code: String, device: DeviceName?) {
         self.email = email
-        self.code = String(String.UnicodeScalarView(code.unicodeScalars.filter { !$0.properties.isWhitespace }))
+        self.code = OneTimeCode.typed(code)
         self.device = device
     }
 }
@@ -51,9 +50,9 @@ extension SignInCalls {
 }
 
 extension Problem {
-    fileprivate static let mailNotConfigured = Problem(
+    static let mailNotConfigured = Problem(
         .mailNotConfigured, "This service cannot send e-mail. Sign in another way.",
         retryAfterS: 3600)
-    fileprivate static let wrongCode = Problem(
+    static let wrongCode = Problem(
         .wrongCredentials, "The code is wrong or has expired. Request a new one.")
 }

@@ -8,8 +8,8 @@ extension SignInCalls {
         [Route(.put, "/v1/users/me/password", .changePassword, .signedIn(changePassword))]
     }
 
-    /// Signs in with username and password. Unknown names, accounts without a password and wrong passwords take equally
-    /// long and get the same answer.
+    /// Signs in with a username or an e-mail address, and the password. Unknown names, accounts without a password and
+    /// wrong passwords take equally long and get the same answer.
     func logIn(_ given: PasswordLogin, session: NewSession, flow: String) async throws -> SignedIn {
         // A second attempt, if the stored hash changes between the check and the sign-in.
         for _ in 0..<2 {
@@ -24,9 +24,7 @@ extension SignInCalls {
     /// The user of these credentials and the stored hash. Nil if they are wrong, after the same time as if they were
     /// right.
     private func check(_ given: PasswordLogin, flow: String) async throws -> (user: UserID, hash: String)? {
-        // A text that cannot be a username still costs a look-up, for the same reason.
-        let key = (try? Username(text: given.username))?.key ?? "-"
-        guard let found = try await store.credentials(key: key), let hash = found.passwordHash else {
+        guard let found = try await store.credentials(of: given.name), let hash = found.passwordHash else {
             try await hasher.dummyVerify(given.password, flow: flow)
             return nil
         }
@@ -48,8 +46,8 @@ extension SignInCalls {
     /// guess it faster.
     private func changePassword(_ call: Call, _ identity: Identity) async throws -> Answer {
         let (current, new) = try await call.fields(Self.passwordChange)
-        guard let (username, hash) = try await store.password(of: identity.user) else { throw Problem.noPassword }
-        let attempt = SignInAttempt(way: .password, account: username, address: rates.address(of: call))
+        guard let (name, hash) = try await store.password(of: identity.user) else { throw Problem.noPassword }
+        let attempt = SignInAttempt(way: .password, account: name, address: rates.address(of: call))
         let ended = try await attempts.run(attempt) {
             guard try await hasher.verify(current, against: hash, flow: attempt.flow) else {
                 throw Problem.wrongCurrentPassword
@@ -80,18 +78,21 @@ extension SignInCalls {
     }
 }
 
-/// A username and a password as a person typed them.
+/// A name and a password as a person typed them.
 struct PasswordLogin: Sendable {
-    var username: String
+    var name: SignInName
     var password: String
     var device: DeviceName?
 }
 
 extension Problem {
-    fileprivate static let wrongPassword = Problem(.wrongCredentials, "The username or password is wrong.")
+    fileprivate static let wrongPassword = Problem(
+        .wrongCredentials, "The username, the address or the password is wrong.")
     /// Not 401, which would mean that the session has ended.
     fileprivate static let wrongCurrentPassword = Problem(
         .wrongPassword, "`current` is not the account's password.")
     fileprivate static let noPassword = Problem(
-        .noPassword, "This account has no password. It signs in with mailed codes or tokens of the host app.")
+        .noPassword,
+        "This account has no password. It signs in with mailed codes or tokens of the host app. With a mailed "
+            + "code, `POST /v1/auth/password` gives it one.")
 }

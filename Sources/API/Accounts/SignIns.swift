@@ -36,7 +36,7 @@ package struct SignInCalls: Sendable {
     @Sendable package func writeMetrics(to text: inout MetricsText) { attempts.write(to: &text) }
 
     package var routes: [Route] {
-        passwordRoutes + [
+        passwordRoutes + forgottenPasswordRoutes + [
             Route(.post, "/v1/auth/register", .register, body: .small, .open(register)),
             Route(.post, "/v1/auth/code", .requestCode, body: .small, .open(requestCode)),
             Route(.post, "/v1/auth/login", .login, body: .small, .open(login)),
@@ -76,7 +76,7 @@ package struct SignInCalls: Sendable {
             return services.authenticator.signedIn(made, token)
         case .password(let given):
             let (session, token) = NewSession.make(given.device, services.limits)
-            let attempt = SignInAttempt(way: .password, account: given.username.lowercased(), address: address)
+            let attempt = SignInAttempt(way: .password, account: given.name.key, address: address)
             let made = try await attempts.run(attempt) { try await logIn(given, session: session, flow: attempt.flow) }
             return services.authenticator.signedIn(made, token)
         case .token(let text, let device):
@@ -101,17 +101,17 @@ package struct SignInCalls: Sendable {
             let token = fields.required("token", GivenSecret.self)
             return .token(try fields.values(token).text, device)
         }
-        if fields.has("email") || fields.has("code") {
-            fields.refuseMixing("email", with: ["username", "password"])
+        if fields.has("code") || fields.has("email") && !fields.has("password") {
+            fields.refuseMixing("code", with: ["username", "password"])
             let email = fields.required("email", EmailAddress.self)
             let code = fields.required("code", GivenSecret.self)
             let given = try fields.values(email, code)
             return .code(CodeLogin(email: given.0, code: given.1.text, device: device))
         }
-        let username = fields.required("username", GivenSecret.self)
+        let name = fields.signInName()
         let password = fields.required("password", GivenSecret.self)
-        let given = try fields.values(username, password)
-        return .password(PasswordLogin(username: given.0.text, password: given.1.text, device: device))
+        let given = try fields.values(name, password)
+        return .password(PasswordLogin(name: given.0, password: given.1.text, device: device))
     }
 
     private struct PasswordRegistration: Sendable {
@@ -193,7 +193,7 @@ struct GivenSecret: TextField {
 
 extension Fields where Raw == JSONValue {
     /// Refuses fields of another sign-in method.
-    fileprivate mutating func refuseMixing(_ name: String, with others: [String]) {
+    mutating func refuseMixing(_ name: String, with others: [String]) {
         for other in others where has(other) {
             _ = given(other) { _ throws(Invalid) in throw Invalid("Cannot be combined with `\(name)`.") }
         }

@@ -32,10 +32,11 @@ extension OperationID {
             .getAttachment, .getThumbnail, .getAttachmentInfo, .listCommands:
             []
         // Limited by address and by the given name.
-        case .register, .requestCode, .login: []
+        case .register, .requestCode, .login, .setPassword: []
         case .adminCreateKey, .adminListKeys, .adminDeleteKey,
             .adminCreateUser, .adminListUsers, .adminGetUser, .adminEraseUser, .adminSuspendUser, .adminUnsuspendUser,
-            .adminCreateSession, .adminGetThread, .adminDeleteMessage, .adminGetStats, .adminListAudit,
+            .adminCreateSession, .adminResetPassword, .adminGetThread, .adminDeleteMessage, .adminGetStats,
+            .adminListAudit,
             .adminListChanges, .adminAckChanges, .adminListConsumers, .adminGetConsumer, .adminPutConsumer,
             .adminDeleteConsumer,
             .adminCreateWebhook, .adminListWebhooks, .adminGetWebhook, .adminUpdateWebhook, .adminDeleteWebhook,

@@ -1,5 +1,5 @@
 // Limits on sign-in attempts: how many run at once, and how many are accepted in a time. Warns when many fail.
-// SignIns.swift, MailedCodes.swift, DelegatedSignIns.swift and Passwords.swift make the attempts.
+// SignIns.swift, MailedCodes.swift, DelegatedSignIns.swift, Passwords.swift and ForgottenPasswords.swift make them.
 import Basics
 import Domain
 import Logging

@@ -21,6 +21,9 @@ struct AdminCalls: Sendable {
             Route(.delete, user + "/suspension", .adminUnsuspendUser, .admin(.moderation, unsuspend)),
             Route(.post, user + "/sessions", .adminCreateSession, body: .small, .admin(.usersSignIn, createSession)),
             Route(
+                .post, user + "/password-reset", .adminResetPassword, body: .small,
+                .admin(.usersSignIn, resetPassword)),
+            Route(
                 .get, "/v1/admin/threads/{thread_id}", .adminGetThread,
                 .admin(.threadsRead) { call, _ in .json(try await store.adminThread(call.thread())) }),
             Route(
@@ -88,6 +91,23 @@ struct AdminCalls: Sendable {
         let (session, token) = NewSession.make(device, limits)
         return authenticator.signedIn(
             try await store.issueSession(session, for: user, by: actor), token, status: .created)
+    }
+}
+
+extension AdminCalls {
+    private func resetPassword(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let user: UserID = try call.id("user_id", orElse: .userNotFound)
+        try await call.noFields()
+        return .json(try await store.resetPassword(of: user, by: actor), status: .created)
+    }
+}
+
+extension Store {
+    /// Creates a code that sets the user's password (`POST /v1/auth/password`). Returns `{code, expires_at}`.
+    package func resetPassword(of user: UserID, by actor: AdminActor) async throws -> JSONText {
+        let code = ResetCode.random()
+        let expiresAt = try await createReset(of: user, digest: code.digest, by: actor)
+        return JSONText(.object([.init("code", .string(code.text)), .init("expires_at", .string(expiresAt))]))
     }
 }
 

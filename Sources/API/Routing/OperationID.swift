@@ -4,7 +4,7 @@
 package enum OperationID: UInt8, CaseIterable, Sendable {
     /// Requests for unknown paths, and requests that the transport refused.
     case none
-    case register, requestCode, login, logout
+    case register, requestCode, login, setPassword, logout
     case getService
     case listSessions, deleteSession, deleteOtherSessions
     case putPush, deletePush, getWebPushKey
@@ -23,7 +23,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case getAttachment, getThumbnail, putThumbnail, getAttachmentInfo, linkAttachment, receiveAttachment, setMediaCookie
     case adminCreateKey, adminListKeys, adminDeleteKey
     case adminCreateUser, adminListUsers, adminGetUser, adminEraseUser, adminSuspendUser, adminUnsuspendUser
-    case adminCreateSession, adminGetThread, adminDeleteMessage, adminGetStats, adminListAudit
+    case adminCreateSession, adminResetPassword, adminGetThread, adminDeleteMessage, adminGetStats, adminListAudit
     case adminListChanges, adminAckChanges, adminListConsumers, adminGetConsumer, adminPutConsumer, adminDeleteConsumer
     case adminCreateWebhook, adminListWebhooks, adminGetWebhook, adminUpdateWebhook, adminDeleteWebhook
     case adminRotateWebhook, adminTestWebhook, adminReplayWebhook, adminListWebhookDeliveries

@@ -21,6 +21,29 @@ package struct Username: Hashable, Sendable, TextField {
     package var key: String { text.lowercased() }
 }
 
+/// By what a person who signs in with a password is found. It may be no account's.
+package enum SignInName: Sendable {
+    /// As typed: any text.
+    case username(String)
+    case email(EmailAddress)
+
+    /// The folded name. No username has the form of an address, so the two never meet.
+    package var key: String {
+        switch self {
+        case .username(let text): text.lowercased()
+        case .email(let address): address.key
+        }
+    }
+
+    /// The key of the username, or a text that no account has if it cannot be one; nil for an address.
+    package var usernameKey: String? {
+        if case .username(let text) = self { (try? Username(text: text))?.key ?? "-" } else { nil }
+    }
+
+    /// It is nil for a username.
+    package var emailKey: String? { if case .email(let address) = self { address.key } else { nil } }
+}
+
 /// The name that others see: one line of 1–128 characters.
 package struct DisplayName: Hashable, Sendable, TextField {
     package static let characterCountMax = 128

@@ -39,13 +39,29 @@ public struct AuthCalls: Sendable {
     public func signIn(_ credentials: Credentials, deviceName: String? = nil) -> Call<SignedIn> {
         var body: JSONValue =
             switch credentials {
-            case .password(let username, let password): ["username": .string(username), "password": .string(password)]
+            case .password(let name, let password):
+                [Self.field(of: name): .string(name), "password": .string(password)]
             case .code(let email, let code): ["email": .string(email), "code": .string(code)]
             case .delegated(let token): ["token": .string(token)]
             }
         body["device_name"] = deviceName.map { .string($0) }
         return Call("POST", "v1", "auth", "login", body: body)
     }
+
+    /// Sets a forgotten password, and signs in on this device. All other devices are signed out. `name` is the username or
+    /// the e-mail address, `code` a mailed code of the address, or the operator's code. `POST /v1/auth/password`
+    public func setPassword(
+        of name: String, code: String, to new: String, deviceName: String? = nil
+    ) -> Call<SignedIn> {
+        let body: JSONValue = .fields([
+            Self.field(of: name): .string(name), "code": .string(code), "new": .string(new),
+            "device_name": deviceName.map { .string($0) },
+        ])
+        return Call("POST", "v1", "auth", "password", body: body)
+    }
+
+    /// The field for a name: no username has an @.
+    private static func field(of name: String) -> String { name.contains("@") ? "email" : "username" }
 
     /// Signs this device out. `POST /v1/auth/logout`
     public func signOut() -> Call<Void> { Call("POST", "v1", "auth", "logout") }

@@ -80,6 +80,8 @@ package struct AdminCommand: Sendable {
             return nil
         case .session:
             return try await issueSession()
+        case .passwordReset:
+            return try await store.resetPassword(of: user(), by: actor)
         case .invitation:
             return try await store.makeInvitation(newInvitation(), by: actor)
         case .invitations:
@@ -121,7 +123,7 @@ package struct AdminCommand: Sendable {
             let password = try Self.read("--password-file") { () throws(Invalid) in try Password(text: String(line)) }
             hash = try await settings.makePasswordHasher().hash(password.text, flow: "admin")
         } else if username != nil {
-            logger.notice("the account has no password; give one with --password-file, or use parley admin session")
+            logger.notice("the account has no password yet; give its user a code by parley admin password-reset")
         }
         return try await store.createUser(
             .make(), username: username?.text, key: username?.key, name: name.text,

@@ -63,11 +63,12 @@ struct LogMaintenance: Sendable {
             }
             group.addTask {
                 try await Task.sleep(for: Self.sweepInterval)
-                try await worker("deleting expired rate limits and invitations", every: Self.sweepInterval).run {
+                try await worker("deleting expired limits, invitations and codes", every: Self.sweepInterval).run {
                     let limit = Self.sweepLimit
                     while try await store.sweepRateLimits(limit: limit) == limit {}
                     while try await store.sweepSignIns(limit: limit) == limit {}
                     while try await store.sweepInvitations(limit: limit) == limit {}
+                    while try await store.sweepResets(limit: limit) == limit {}
                     return .idle
                 }
             }

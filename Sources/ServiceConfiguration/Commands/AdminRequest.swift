@@ -11,6 +11,7 @@ package struct AdminRequest: Sendable, Equatable {
         case unsuspend
         case erase
         case session
+        case passwordReset = "password-reset"
         case invitation
         case invitations
         case endInvitation = "end-invitation"
@@ -32,6 +33,7 @@ package struct AdminRequest: Sendable, Equatable {
             case .unsuspend: "Allow a suspended account to sign in again."
             case .erase: "Erase an account; --messages erase also deletes its messages."
             case .session: "Create a session for an account and print its token. The token is shown only once."
+            case .passwordReset: "Print a code with which the user sets a new password, once within 24 hours."
             case .invitation: "Create an invitation to register and print its code. The code is shown only once."
             case .invitations: "List invitations, newest first."
             case .endInvitation: "End an invitation. Accounts that were created with it stay."
@@ -55,6 +57,7 @@ package struct AdminRequest: Sendable, Equatable {
             case .suspend, .unsuspend: (["--user"], ["--actor"])
             case .erase: (["--user"], ["--messages", "--actor"])
             case .session: (["--user"], ["--device-name", "--actor"])
+            case .passwordReset: (["--user"], ["--actor"])
             case .invitation: ([], ["--uses", "--expires-at", "--actor"])
             case .invitations: ([], ["--limit", "--page"])
             case .endInvitation: (["--invitation"], ["--actor"])

@@ -94,6 +94,7 @@ enum SignInForm: Hashable, Sendable {
     case register(username: String, password: String, name: String, invitation: String?)
     case code(email: String, code: String)
     case registerByMail(email: String, name: String, invitation: String?)
+    case newPassword(of: String, code: String, to: String)
     case token(String)
 }
 

@@ -4,7 +4,7 @@ import Parley
 
 struct SignInScreen: Screen {
     enum Way: Hashable, Sendable, CaseIterable {
-        case password, register, code, registerByMail, token
+        case password, register, code, registerByMail, newPassword, token
 
         var title: String {
             switch self {
@@ -12,6 +12,7 @@ struct SignInScreen: Screen {
             case .register: "Create an account with a password"
             case .code: "Sign in with a code by e-mail"
             case .registerByMail: "Create an account with an e-mail address"
+            case .newPassword: "Set a forgotten password"
             case .token: "Sign in with a token of your own server"
             }
         }
@@ -34,6 +35,7 @@ struct SignInScreen: Screen {
             case .register: [.username, .name, .password, .invitation]
             case .code: [.email, .code]
             case .registerByMail: [.email, .name, .invitation]
+            case .newPassword: [.account, .code, .new]
             case .token: [.token]
             }
         }
@@ -44,6 +46,8 @@ struct SignInScreen: Screen {
         case name = "Name"
         case password = "Password"
         case email = "E-mail"
+        case account = "Account"
+        case new = "New one"
         case code = "Code"
         /// May stay empty: most services need none.
         case invitation = "Invitation"
@@ -65,7 +69,7 @@ struct SignInScreen: Screen {
         self.server = server
         self.message = message
         fields = [.username: TextField(username)]
-        for secret in [Name.password, .token] { fields[secret] = TextField(isSecret: true) }
+        for secret in [Name.password, .new, .token] { fields[secret] = TextField(isSecret: true) }
         if !username.isEmpty { focus = 1 }
     }
 
@@ -91,7 +95,7 @@ struct SignInScreen: Screen {
 
     /// Shows that a code is on its way.
     mutating func awaitCode() {
-        way = .code
+        if way != .newPassword { way = .code }
         focus = 1
         isBusy = false
         message = "If the address can be used, a code was mailed to it. The code is valid for 10 minutes."
@@ -101,10 +105,11 @@ struct SignInScreen: Screen {
     mutating func fail(_ reason: String) {
         isBusy = false
         message = reason
-        for (index, name) in way.names.enumerated() where [.password, .code, .token].contains(name) {
+        for (index, name) in way.names.enumerated() where [.password, .code, .new, .token].contains(name) {
             fields[name]?.set("")
             focus = index
         }
+        if way == .newPassword { focus = 1 }
     }
 
     mutating func handle(_ key: Key, _: Surroundings) -> [Action] {
@@ -121,7 +126,7 @@ struct SignInScreen: Screen {
             message = nil
         case .enter:
             if focus + 1 < names.count, names[focus + 1] != .invitation, value(names[focus + 1]).isEmpty,
-                !(way == .code)
+                !(mailsCodes && names[focus + 1] == .code)
             {
                 if !value(names[focus]).isEmpty { focus += 1 }
             } else {
@@ -133,10 +138,11 @@ struct SignInScreen: Screen {
     }
 
     private mutating func submit() -> [Action] {
-        if way == .code, value(.code).isEmpty {
-            guard !value(.email).isEmpty else { return [] }
+        if mailsCodes, value(.code).isEmpty {
+            let address = value(way == .code ? .email : .account)
+            guard !address.isEmpty else { return [] }
             isBusy = true
-            return [.requestCode(email: value(.email))]
+            return [.requestCode(email: address)]
         }
         guard let missing = way.names.firstIndex(where: { $0 != .invitation && value($0).isEmpty }) else {
             isBusy = true
@@ -155,16 +161,20 @@ struct SignInScreen: Screen {
                 username: value(.username), password: value(.password), name: value(.name), invitation: invitation)
         case .code: .code(email: value(.email), code: value(.code))
         case .registerByMail: .registerByMail(email: value(.email), name: value(.name), invitation: invitation)
+        case .newPassword: .newPassword(of: value(.account), code: value(.code), to: value(.new))
         case .token: .token(value(.token))
         }
     }
+
+    /// Whether an empty code asks for one: of an account that is named by its address.
+    private var mailsCodes: Bool { way == .code || way == .newPassword && value(.account).contains("@") }
 
     private var invitation: String? { value(.invitation).isEmpty ? nil : value(.invitation) }
 
     private func value(_ name: Name) -> String {
         let text = fields[name]?.text ?? ""
         // Spaces at the ends of a password count.
-        return name == .password ? text : text.trimmingCharacters(in: .whitespacesAndNewlines)
+        return name == .password || name == .new ? text : text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     mutating func draw(on canvas: inout Canvas, rows: Range<Int>, _: Surroundings) -> [Action] {
@@ -181,7 +191,12 @@ struct SignInScreen: Screen {
             if index == focus, !isBusy { canvas.cursor = .init(column: 14 + layout.column, row: row) }
             row += 1
         }
-        if way == .code, value(.code).isEmpty {
+        if way == .newPassword, !mailsCodes {
+            canvas.write(
+                "Account: your e-mail address, or your username if the operator gave you a code.", column: 14, row: row,
+                style: .dim)
+            row += 1
+        } else if mailsCodes, value(.code).isEmpty {
             canvas.write("Leave the code empty to have one mailed.", column: 14, row: row, style: .dim)
             row += 1
         }

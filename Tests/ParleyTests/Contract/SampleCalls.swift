@@ -38,6 +38,7 @@ struct SampleCall: Sendable, CustomStringConvertible {
 
     private static let people: [Self] = [
         .init("register", .auth.register(username: "ann", password: "correct horse", name: "Ann", deviceName: "phone")),
+        .init("setPassword", .auth.setPassword(of: "ann@example.org", code: "123456", to: "battery staple")),
         .init("requestCode", .auth.requestCode(email: "ann@example.org")),
         .init(
             "login", .auth.signIn(.password(username: "ann", password: "correct horse"), deviceName: "laptop")),
@@ -116,6 +117,8 @@ struct SampleCall: Sendable, CustomStringConvertible {
     static let forms: [Self] = [
         .init("register", .auth.register(email: "ann@example.org", name: "Ann")),
         .init("register", .auth.register(email: "ann@example.org", name: "Ann", invitation: "parleyinvite_a")),
+        .init("login", .auth.signIn(.password(username: "ann@example.org", password: "correct horse"))),
+        .init("setPassword", .auth.setPassword(of: "ann", code: "K7QF-2M9X-4TDA-0ZRB", to: "battery staple")),
         .init("login", .auth.signIn(.code(email: "ann@example.org", code: "123456"))),
         .init("login", .auth.signIn(.delegated(token: "a.b.c"))),
         .init("putPush", .push.register(.fcm(token: "abc"))),

@@ -20,6 +20,7 @@ struct OneNameInEveryLayer {
     /// Calls without separate functions, and the reasons.
     private static let withoutStore = [
         "DelegatedSignIns": "Signs in by the host app's tokens, through Store/Accounts/SignIns.",
+        "ForgottenPasswords": "Through Store/Accounts/Passwords.",
         "Send": "The fast path of Store/Chat/Messages.",
     ]
 

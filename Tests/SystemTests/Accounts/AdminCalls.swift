@@ -45,6 +45,8 @@ extension SystemTests {
             let unknown = try await admin("user", "--user", nobody)
             #expect(unknown.exit == .status(1) && unknown.errors.contains("There is no such user (--user \(nobody))"))
             #expect(made.errors.contains("has no password"), "\(made.errors)")
+            let reset = try await admin("password-reset", "--user", id)
+            #expect(try JSON(parsing: Data(reset.output.utf8))["code"].string?.count == 19)
             let invitation = try await admin("invitation", "--uses", "2")
             let code = try #require(try JSON(parsing: Data(invitation.output.utf8))["code"].string)
             let list = try await admin("invitations")

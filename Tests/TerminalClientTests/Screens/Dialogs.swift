@@ -88,10 +88,31 @@ struct SigningIn {
         #expect(ways(screen).prefix(2) == [.password, .code])
     }
 
+    @Test("sets a forgotten password by a mailed code, or by the operator's")
+    func newPassword() {
+        var screen = SignInScreen(server: "x")
+        for _ in 0..<4 { _ = screen.press(.function(2)) }
+        #expect(screen.way == .newPassword)
+        var named = screen
+        _ = screen.type("ann@example.org")
+        #expect(screen.press(.enter) == [.requestCode(email: "ann@example.org")])
+        screen.awaitCode()
+        _ = screen.type("123456")
+        _ = screen.press(.enter)
+        _ = screen.type("new one ")
+        #expect(!screen.lines().joined().contains("new one "))
+        #expect(screen.press(.enter) == [.signIn(.newPassword(of: "ann@example.org", code: "123456", to: "new one "))])
+        for text in ["ann", "K7QF-2M9X", "new one"] {
+            _ = named.type(text)
+            if text != "new one" { #expect(named.press(.enter).isEmpty) }
+        }
+        #expect(named.press(.enter) == [.signIn(.newPassword(of: "ann", code: "K7QF-2M9X", to: "new one"))])
+    }
+
     @Test("accepts a token of the host's own server")
     func token() {
         var screen = SignInScreen(server: "x")
-        _ = screen.press(.function(2), .function(2), .function(2), .function(2))
+        for _ in 0..<5 { _ = screen.press(.function(2)) }
         _ = screen.press(.paste("eyJ.x.y\n"))
         #expect(screen.press(.enter) == [.signIn(.token("eyJ.x.y"))])
     }

@@ -71,6 +71,7 @@ begin
     delete from blocks b where b.blocked_id = p_user;
     delete from thread_counts c where c.user_id = p_user;
     delete from hooks h where h.user_id = p_user;
+    delete from password_resets r where r.user_id = p_user;
     perform command_forget_account(p_user);
     perform report_forget_account(p_user);
     delete from outbox_failures f where f.user_id = p_user;

@@ -54,9 +54,33 @@ begin
     return v_hashes;
 end $$;
 
+-- Uses a code. Using one ends all codes of the address, its pending registration and its failures.
+-- Returns: the address's row as it was; null if the code was used or expired meanwhile.
+-- Locks: the address's rows in mail_codes and mails
+create or replace function mail_code_spend(p_key text, p_hash text, p_now timestamptz default clock_timestamp())
+returns mail_codes
+language plpgsql volatile as $$
+declare
+    v_code mail_codes;
+begin
+    select * into v_code from mail_codes c
+    where c.email_key = p_key and (c.code_hash = p_hash and c.code_expires_at > p_now
+        or c.first_hash = p_hash and c.first_expires_at > p_now) for no key update;
+    if not found then
+        return null;
+    end if;
+    update mail_codes c set
+        failed = 0, name = null, words = null, device_name = null, registered_at = null, invitation_id = null,
+        code_hash = null, code_email = null, code_expires_at = null,
+        first_hash = null, first_email = null, first_expires_at = null, first_tries = 0
+    where c.email_key = p_key;
+    delete from mails m where m.email_key = p_key;
+    return v_code;
+end $$;
+
 -- Signs in by the code with this hash. Creates the account if there is none, with the name and the device of the
 -- registration. For an account that exists, the device is the one of this call: anybody may register any address.
--- Returns: no row if the code was used or expired meanwhile. Using a code ends all codes of the address.
+-- Returns: no row if the code was used or expired meanwhile.
 -- Fails: PY403 registration_closed, invitation_required, invitation_invalid (`p_registration` does not allow the new
 -- account), and then the code stays as it is.
 -- Locks: the address's rows in mail_codes and mails, the invitation, the address's unique key, then as session_create
@@ -69,18 +93,10 @@ declare
     v_code mail_codes;
     v_user uuid;
 begin
-    select * into v_code from mail_codes c
-    where c.email_key = p_key and (c.code_hash = p_hash and c.code_expires_at > p_now
-        or c.first_hash = p_hash and c.first_expires_at > p_now) for no key update;
-    if not found then
+    v_code := mail_code_spend(p_key, p_hash, p_now);
+    if v_code.email_key is null then
         return;
     end if;
-    update mail_codes c set
-        failed = 0, name = null, words = null, device_name = null, registered_at = null, invitation_id = null,
-        code_hash = null, code_email = null, code_expires_at = null,
-        first_hash = null, first_email = null, first_expires_at = null, first_tries = 0
-    where c.email_key = p_key;
-    delete from mails m where m.email_key = p_key;
     select u.id into v_user from users u where u.email_key = p_key;
     if v_user is null then
         if v_code.name is null then
@@ -112,8 +128,10 @@ create or replace function mail_forget(p_user uuid) returns void
 language plpgsql volatile as $$
 declare
     v_key text := (select u.email_key from users u where u.id = p_user);
+    -- Of tries by the username (password_code_attempt).
+    v_name_key text := (select '@' || u.username_key from users u where u.id = p_user);
 begin
-    delete from mail_codes c where c.email_key = v_key;
+    delete from mail_codes c where c.email_key in (v_key, v_name_key);
     delete from mails m where m.email_key = v_key;
     update users u set email = null, email_key = null where u.id = p_user and u.email_key is not null;
 end $$;

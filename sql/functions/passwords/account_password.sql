@@ -1,17 +1,20 @@
 -- Passwords: reading and replacing a stored hash. Nodes compute hashes outside of any transaction. Therefore what was
 -- checked before is compared again under the lock.
 
--- Returns: what signing in by password compares with; no row for an unknown name.
-create or replace function account_credentials(p_key text) returns table (user_id uuid, password_hash text)
+-- Returns: what signing in by password compares with; no row for an unknown name. One of the two keys is null.
+create or replace function account_credentials(p_username_key text, p_email_key text)
+returns table (user_id uuid, password_hash text)
 language sql stable as $$
-    select u.id, u.password_hash from users u where u.username_key = p_key
+    select u.id, u.password_hash from users u where u.username_key = p_username_key
+    union all
+    select u.id, u.password_hash from users u where u.email_key = p_email_key
 $$;
 
--- Returns: what a change of the password compares with: nulls for an account that signs in another way, no row for an
--- erased one.
-create or replace function account_password(p_user uuid) returns table (username_key text, password_hash text)
+-- Returns: what a change of the password compares with, and by which name its tries are counted: nulls for an account
+-- that signs in another way, no row for an erased one.
+create or replace function account_password(p_user uuid) returns table (name_key text, password_hash text)
 language sql stable as $$
-    select u.username_key, u.password_hash from users u where u.id = p_user and u.erased_at is null
+    select coalesce(u.username_key, u.email_key), u.password_hash from users u where u.id = p_user and u.erased_at is null
 $$;
 
 -- Signs in by the password that has this hash, as session_create. `p_new_hash`, unless null, replaces the hash: it is
