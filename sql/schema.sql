@@ -266,6 +266,16 @@ CREATE TABLE public.mail_codes (
     invitation_id uuid
 )
 WITH (fillfactor='80');
+CREATE TABLE public.mails (
+    id uuid NOT NULL,
+    email_key text NOT NULL,
+    email text NOT NULL,
+    kind text DEFAULT 'code'::text NOT NULL,
+    user_id uuid,
+    asked_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL
+);
 CREATE TABLE public.outbox_failures (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     kind text NOT NULL,
@@ -458,6 +468,16 @@ CREATE TABLE public.device_polls (
 CREATE TABLE public.direct_aliases (
     id uuid NOT NULL,
     thread_id uuid NOT NULL
+);
+CREATE TABLE public.email_notices (
+    at timestamp with time zone NOT NULL,
+    email_key text NOT NULL
+);
+CREATE TABLE public.email_wishes (
+    asked_at timestamp with time zone NOT NULL,
+    user_id uuid NOT NULL,
+    email text NOT NULL,
+    email_key text NOT NULL
 );
 CREATE TABLE public.erasures (
     user_id uuid NOT NULL,
@@ -689,14 +709,6 @@ CREATE TABLE public.log_trims (
     partition text NOT NULL,
     begun_at timestamp with time zone NOT NULL,
     dropped_at timestamp with time zone
-);
-CREATE TABLE public.mails (
-    id uuid NOT NULL,
-    email_key text NOT NULL,
-    email text NOT NULL,
-    asked_at timestamp with time zone NOT NULL,
-    due_at timestamp with time zone NOT NULL,
-    attempt integer DEFAULT 0 NOT NULL
 );
 CREATE TABLE public.membership_spans (
     user_id uuid NOT NULL,
@@ -955,6 +967,10 @@ ALTER TABLE ONLY public.device_polls
     ADD CONSTRAINT device_polls_pkey PRIMARY KEY (session_id);
 ALTER TABLE ONLY public.direct_aliases
     ADD CONSTRAINT direct_aliases_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.email_notices
+    ADD CONSTRAINT email_notices_pkey PRIMARY KEY (email_key);
+ALTER TABLE ONLY public.email_wishes
+    ADD CONSTRAINT email_wishes_pkey PRIMARY KEY (user_id);
 ALTER TABLE ONLY public.erasure_threads
     ADD CONSTRAINT erasure_threads_pkey PRIMARY KEY (user_id, thread_id);
 ALTER TABLE ONLY public.erasures
@@ -996,7 +1012,7 @@ ALTER TABLE ONLY public.log_trims
 ALTER TABLE ONLY public.mail_codes
     ADD CONSTRAINT mail_codes_pkey PRIMARY KEY (email_key);
 ALTER TABLE ONLY public.mails
-    ADD CONSTRAINT mails_email_key_key UNIQUE (email_key);
+    ADD CONSTRAINT mails_email_key_kind_key UNIQUE (email_key, kind);
 ALTER TABLE ONLY public.mails
     ADD CONSTRAINT mails_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.members
@@ -1116,6 +1132,8 @@ CREATE INDEX command_runs_by_user ON public.command_runs USING btree (user_id);
 CREATE INDEX command_runs_running ON public.command_runs USING btree (command_id, due_at) WHERE is_running;
 CREATE INDEX commands_by_user ON public.commands USING btree (user_id);
 CREATE INDEX device_polls_by_node ON public.device_polls USING btree (node);
+CREATE INDEX email_notices_by_age ON public.email_notices USING btree (at);
+CREATE INDEX email_wishes_by_age ON public.email_wishes USING btree (asked_at);
 CREATE INDEX erasure_threads_next ON public.erasure_threads USING btree (at);
 CREATE INDEX events_by_thread ON ONLY public.events USING btree (uuid_hash(thread_id), pos) WHERE (user_id IS NULL);
 CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);

@@ -473,17 +473,37 @@ create table password_resets (
 );
 create index password_resets_by_expiry on password_resets (expires_at);
 
--- Mails with codes that are to be sent. A row goes once the relay has the mail, or with the code's life.
+-- The address that an account wants to have, until its mailed code is used. A row is deleted after a day.
+create table email_wishes (
+    asked_at timestamptz not null,
+    user_id uuid primary key,
+    email text not null,
+    email_key text not null
+);
+create index email_wishes_by_age on email_wishes (asked_at);
+
+-- When the owner of an address was last notified that another account wants it. A row is deleted after a day.
+create table email_notices (
+    at timestamptz not null,
+    email_key text primary key
+);
+create index email_notices_by_age on email_notices (at);
+
+-- Mails that are to be sent. A row goes once the relay has the mail, or with the code's life.
 create table mails (
     id uuid primary key,
-    -- One for each address: who asks again before the mail is sent gets one mail.
-    email_key text not null unique,
+    email_key text not null,
     email text not null,
+    -- code: for signing in | confirm: `user_id` wants the address | replaced: a notice to the former address of `user_id`
+    kind text not null default 'code',
+    user_id uuid,
     asked_at timestamptz not null,
     -- When to send; while a node is at it, when another may take over.
     due_at timestamptz not null,
     -- Counts who is at it: what an earlier one says of it doesn't count any more.
-    attempt int not null default 0
+    attempt int not null default 0,
+    -- One of each kind for an address: a request before the mail is sent gets no second mail.
+    unique (email_key, kind)
 );
 create index mails_due on mails (due_at);
 

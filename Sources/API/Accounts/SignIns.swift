@@ -36,7 +36,7 @@ package struct SignInCalls: Sendable {
     @Sendable package func writeMetrics(to text: inout MetricsText) { attempts.write(to: &text) }
 
     package var routes: [Route] {
-        passwordRoutes + forgottenPasswordRoutes + [
+        passwordRoutes + forgottenPasswordRoutes + emailRoutes + [
             Route(.post, "/v1/auth/register", .register, body: .small, .open(register)),
             Route(.post, "/v1/auth/code", .requestCode, body: .small, .open(requestCode)),
             Route(.post, "/v1/auth/login", .login, body: .small, .open(login)),

@@ -11,7 +11,8 @@ extension OperationID {
         // One token more for each entry after the first (Receipts.swift).
         case .putReceipt, .putReceipts, .receiveAttachment: [.receiptsOfAccount]
         case .putTyping: [.typingOfAccount]
-        case .updateOwnAccount, .changePassword: [.profileChangesOfAccount, .writesOfAccount]
+        case .updateOwnAccount, .changePassword, .putEmail, .confirmEmail, .deleteEmail:
+            [.profileChangesOfAccount, .writesOfAccount]
         // Given back if the thread existed before. The database counts the daily limit (thread_create).
         case .createThread, .joinRoom: [.threadsOfAccount, .writesOfAccount]
         case .updateThread, .putMember, .deleteMember, .updateSettings, .putUnread,

@@ -112,5 +112,5 @@ package final class SignInLimits: Sendable {
 
 extension Problem {
     /// Whether an attempt failed because the credentials are wrong, so that it was a guess.
-    var isWrongGuess: Bool { code == .wrongCredentials || code == .wrongPassword }
+    var isWrongGuess: Bool { code == .wrongCredentials || code == .wrongPassword || code == .wrongCode }
 }

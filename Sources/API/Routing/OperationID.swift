@@ -8,7 +8,9 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case getService
     case listSessions, deleteSession, deleteOtherSessions
     case putPush, deletePush, getWebPushKey
-    case getOwnAccount, updateOwnAccount, eraseOwnAccount, exportOwnAccount, changePassword, searchUsers, getUser
+    case getOwnAccount, updateOwnAccount, eraseOwnAccount, exportOwnAccount, changePassword, putEmail, confirmEmail,
+        deleteEmail
+    case searchUsers, getUser
     case putBlock, deleteBlock, listBlocks
     case createThread, getThread, updateThread, joinRoom, searchRooms
     case listMembers, putMember, deleteMember

@@ -16,6 +16,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case accountSuspended = "account_suspended"
     case memberLeft = "member_left"
     case wrongPassword = "wrong_password"
+    case wrongCode = "wrong_code"
     case registrationClosed = "registration_closed"
     case invitationRequired = "invitation_required"
     case invitationInvalid = "invitation_invalid"
@@ -47,6 +48,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     // 409
     case usernameTaken = "username_taken"
     case noPassword = "no_password"
+    case emailNeeded = "email_needed"
     case idTaken = "id_taken"
     case directMembersFixed = "direct_members_fixed"
     case lastOwner = "last_owner"

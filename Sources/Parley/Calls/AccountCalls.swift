@@ -36,6 +36,20 @@ public struct AccountCalls: Sendable {
         Call("PUT", "v1", "users", "me", "password", body: ["current": .string(current), "new": .string(new)])
     }
 
+    /// Mails a code to an address that the account is to have. The answer does not say whether it is another account's.
+    /// `PUT /v1/users/me/email`
+    public func changeEmail(to email: String) -> Call<Void> {
+        Call("PUT", "v1", "users", "me", "email", body: ["email": .string(email)])
+    }
+
+    /// Makes the address the account's, by the mailed code. `POST /v1/users/me/email`
+    public func confirmEmail(code: String) -> Call<Account> {
+        Call("POST", "v1", "users", "me", "email", body: ["code": .string(code)])
+    }
+
+    /// Removes the account's address. `DELETE /v1/users/me/email`
+    public func removeEmail() -> Call<Void> { Call("DELETE", "v1", "users", "me", "email") }
+
     /// Everything that the server stores about the user: one JSON object a line. Throws
     /// `ParleyError.unreadableAnswer` if the export broke off. `GET /v1/users/me/export`
     public func export() -> Call<Data> {

@@ -23,6 +23,8 @@ extension Problem.Code {
     public static let memberLeft: Self = "member_left"
     /// 403: `current` is not the password.
     public static let wrongPassword: Self = "wrong_password"
+    /// 403: The mailed code is wrong or has expired.
+    public static let wrongCode: Self = "wrong_code"
     /// 403: The service lets nobody register.
     public static let registrationClosed: Self = "registration_closed"
     /// 403: The service lets people register with an invitation only.
@@ -55,6 +57,8 @@ extension Problem.Code {
     public static let usernameTaken: Self = "username_taken"
     /// 409: The account signs in by code or token.
     public static let noPassword: Self = "no_password"
+    /// 409: The account signs in by its e-mail address only.
+    public static let emailNeeded: Self = "email_needed"
     /// 409: Another message, or another file, has this id.
     public static let idTaken: Self = "id_taken"
     /// 409: A direct thread has exactly its two people.

@@ -19,7 +19,18 @@ struct CodeMail {
             text: text, html: html)
     }
 
-    private var purpose: String { mail.registers ? "to sign up for" : "to sign in to" }
+    private var purpose: String {
+        switch mail.purpose {
+        case .signUp: "to sign up for"
+        case .confirm: "to use this address with your account at"
+        case .signIn, .taken, .replaced: "to sign in to"
+        }
+    }
+
+    /// What nobody can do without the code.
+    private var refusal: String {
+        mail.purpose == .confirm ? "nobody can use this address" : "nobody can sign in"
+    }
 
     private var text: String {
         """
@@ -29,31 +40,20 @@ struct CodeMail {
 
         It works once, within ten minutes, and only if it is the last code that you were sent.
 
-        If you didn't request a code, ignore this mail: without the code nobody can sign in. Never share it with anyone.
+        If you didn't request a code, ignore this mail: without the code \(refusal). Never share it with anyone.
 
         """
     }
 
     private var html: String {
-        let app = Self.escaped(appName)
-        return """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head><meta charset="utf-8"><title>Your code for \(app)</title></head>
-            <body style="font-family: sans-serif; line-height: 1.5; max-width: 32em; margin: 2em auto; padding: 0 1em">
-            <p>Your code \(purpose) \(app):</p>
-            <p style="font-size: 2em; font-family: monospace; letter-spacing: 0.2em"><strong>\(code.text)</strong></p>
-            <p>It works once, within ten minutes, and only if it is the last code that you were sent.</p>
-            <p>If you didn't request a code, ignore this mail: without the code nobody can sign in. Never share it with
-            anyone.</p>
-            </body>
-            </html>
-
-            """
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-            .replacing("\"", with: "&quot;")
+        let number = "<strong>\(code.text)</strong>"
+        return MailHTML.page(
+            title: "Your code for \(appName)",
+            paragraphs: [
+                "Your code \(purpose) \(MailHTML.escaped(appName)):",
+                "<span style=\"font-size: 2em; font-family: monospace; letter-spacing: 0.2em\">\(number)</span>",
+                "It works once, within ten minutes, and only if it is the last code that you were sent.",
+                "If you didn't request a code, ignore this mail: without the code \(refusal). Never share it with anyone.",
+            ])
     }
 }

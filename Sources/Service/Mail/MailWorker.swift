@@ -86,6 +86,7 @@ final class MailWorker: Sendable {
                 failures: metrics.failures, logger: logger)
             try await worker.run {
                 while try await store.sweepMail(limit: Self.sweepLimit) == Self.sweepLimit {}
+                while try await store.sweepEmailWishes(limit: Self.sweepLimit) == Self.sweepLimit {}
                 return .idle
             }
         }
@@ -136,12 +137,12 @@ final class MailWorker: Sendable {
             try await hasher.dummyVerify(code.text, flow: Self.hashFlow)
             return nil
         }
+        // A notice takes as long as a code.
         let hash = try await hasher.hash(code.text, flow: Self.hashFlow)
-        guard
-            let message = CodeMail(appName: appName, from: from, mail: mail, code: code).message(
-                time: WallClock.seconds),
+        guard let message = message(mail, code),
             // False if this node's claim has ended.
-            try await store.putCode(mail, hash: hash, leaseSeconds: Self.leaseSeconds)
+            try await store.putCode(
+                mail, hash: mail.purpose.hasCode ? hash : nil, leaseSeconds: Self.leaseSeconds)
         else { return nil }
         let delivery = MailDelivery(
             relay: relay, sender: from.address, recipient: mail.address.text, content: message.bytes)
@@ -151,6 +152,13 @@ final class MailWorker: Sendable {
         } catch {
             return outcome(of: mail, after: error)
         }
+    }
+
+    private func message(_ mail: ClaimedMail, _ code: OneTimeCode) -> MailMessage? {
+        let time = WallClock.seconds
+        return mail.purpose.hasCode
+            ? CodeMail(appName: appName, from: from, mail: mail, code: code).message(time: time)
+            : NoticeMail(appName: appName, from: from, mail: mail).message(time: time)
     }
 
     private func outcome(of mail: ClaimedMail, after failure: TransferFailure) -> MailItem.Outcome {

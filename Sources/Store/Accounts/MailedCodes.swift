@@ -8,8 +8,22 @@ package struct ClaimedMail: Sendable {
     /// The number of this attempt to send it, from 1.
     package var attempt: Int
     package var address: EmailAddress
-    /// Whether its code creates an account.
-    package var registers: Bool
+    package var purpose: MailPurpose
+}
+
+/// What a mail is for.
+package enum MailPurpose: String, Sendable {
+    case signIn = "sign_in"
+    /// Its code creates an account.
+    case signUp = "sign_up"
+    /// Its code makes the address an account's.
+    case confirm
+    /// No code: another account wants the address of its owner.
+    case taken
+    /// No code: the address is not the account's any more.
+    case replaced
+
+    package var hasCode: Bool { self != .taken && self != .replaced }
 }
 
 /// The next due mail, and whether it may be sent.
@@ -81,23 +95,27 @@ extension Store {
             guard let row = rows.first else { return nil }
             switch try row.text(0) {
             case "send":
+                let text = try row.text(4)
+                guard let purpose = MailPurpose(rawValue: text) else {
+                    throw PostgresError.decoding("the purpose of a mail: \(text)")
+                }
                 return .send(
                     ClaimedMail(
                         id: MailID(try row.uuid(1)), attempt: Int(try row.int4(2)),
-                        address: try EmailAddress(text: try row.text(3)), registers: try row.bool(4)))
+                        address: try EmailAddress(text: try row.text(3)), purpose: purpose))
             case "withheld": return .withheld
             default: return .expired
             }
         }
     }
 
-    /// Makes a code valid for a mail's address, by its hash, and renews the lease.
+    /// Makes a code valid for a mail's address, by its hash, unless it is nil, and renews the lease.
     /// - Returns: false if the mail must not be sent.
-    package func putCode(_ mail: ClaimedMail, hash: String, leaseSeconds: Int) async throws -> Bool {
+    package func putCode(_ mail: ClaimedMail, hash: String?, leaseSeconds: Int) async throws -> Bool {
         try await value(
             "mail_code_put",
             [
-                .id(mail.id), .int(mail.attempt), .text(mail.address.text), .text(hash),
+                .id(mail.id), .int(mail.attempt), .text(mail.address.text), .text(orNull: hash),
                 .int(leaseSeconds),
             ]
         ) { try $0.bool(0) }

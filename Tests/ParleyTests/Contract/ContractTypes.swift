@@ -67,8 +67,8 @@ struct ContractType: Sendable, CustomStringConvertible {
             "WebPushKeys",
         ],
         "requests: see the tests of the calls": [
-            "AccountChange", "CodeLogin", "CodeRequest", "EmailPasswordLogin", "EmailRegistration", "LinkRequest",
-            "Marks",
+            "AccountChange", "CodeLogin", "CodeRequest", "EmailChange", "EmailConfirmation", "EmailPasswordLogin",
+            "EmailRegistration", "LinkRequest", "Marks",
             "MarksOfThreads", "MemberChange", "MessageDraft", "MessageEdit", "MessageReportDraft", "NewPasswordByEmail",
             "NewPasswordByUsername", "PasswordChange",
             "PasswordLogin", "PasswordRegistration", "RoomDraft", "SettingsChange", "ThreadChange", "ThreadDraft",

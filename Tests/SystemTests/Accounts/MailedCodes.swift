@@ -227,5 +227,77 @@ extension SystemTests {
             let trying = try await PairedTimes(20) { try await logIn($0 ? known[$1] : unknown[$1], "12345", at: b) }
             #expect((0.8...1.25).contains(trying.ratio), "trying: \(trying)")
         }
+
+        @Test(
+            "and passwords, the operator's codes and addresses of accounts take as long for a known name as for another"
+        )
+        func timingOfOthers() async throws {
+            let count = 40
+            let known = (0..<count).map { _ in address("owner") }
+            let unknown = (0..<count).map { _ in address("nobody") }
+            // Every known name has an address, and an operator's code that waits.
+            try await Psql.run(
+                """
+                with made as (
+                    insert into users (id, name, username, username_key, email, email_key, created_at, password_hash)
+                    select gen_random_uuid(), 'Known', split_part(e, '@', 1), split_part(e, '@', 1), e, e, now(), null
+                    from unnest(array['\(known.joined(separator: "','"))']) e returning id)
+                insert into password_resets (user_id, code_digest, expires_at)
+                select id, '\\x00', now() + interval '1 day' from made
+                """, conninfo: nodes.database)
+            let ann = try await a.register("Ann")
+            let wanting = try await PairedTimes(count) { isKnown, index in
+                let email = isKnown ? known[index] : unknown[index]
+                let answer = try await a.put("/v1/users/me/email", ["email": .string(email)], as: ann)
+                #expect(answer.status == 202 && answer.body.isEmpty, "\(answer)")
+            }
+            #expect((0.7...1.4).contains(wanting.ratio), "wanting: \(wanting)")
+            for (code, what) in [("123456", "a mailed code"), ("0000-0000-0000-0000", "the operator's code")] {
+                for field in ["email", "username"] {
+                    let times = try await PairedTimes(20) { isKnown, index in
+                        let email = isKnown ? known[index] : unknown[index]
+                        let name = field == "email" ? email : String(email.prefix { $0 != "@" })
+                        let answer = try await b.post(
+                            "/v1/auth/password",
+                            [field: .string(name), "code": .string(code), "new": "a river of tea"])
+                        #expect(answer.status == 401, "\(answer)")
+                    }
+                    #expect((0.7...1.4).contains(times.ratio), "\(what) by \(field): \(times)")
+                }
+            }
+            let signingIn = try await PairedTimes(20) { isKnown, index in
+                let email = isKnown ? known[index] : unknown[index]
+                let answer = try await b.post(
+                    "/v1/auth/login", ["email": .string(email), "password": "a river of tea"])
+                #expect(answer.status == 401, "\(answer)")
+            }
+            #expect((0.8...1.25).contains(signingIn.ratio), "signing in: \(signingIn)")
+        }
+
+        @Test("make an address an account's; its owner is notified of others who want it, and of the end of it")
+        func addresses() async throws {
+            let (ann, bob) = (try await a.register("Ann"), try await b.register("Bob"))
+            let (first, second) = (address(), address())
+            func put(_ email: String, by person: Person) async throws {
+                #expect(try await a.put("/v1/users/me/email", ["email": .string(email)], as: person).status == 202)
+            }
+            func confirm(_ code: String?, by person: Person) async throws -> Answer {
+                try await b.post("/v1/users/me/email", ["code": .string(try #require(code))], as: person)
+            }
+            try await put(first, by: ann)
+            let mail = try await relay.mail(to: first)
+            #expect(mail.content.contains("to use this address"))
+            #expect(try await confirm(mail.code, by: ann).status == 200)
+            try await put(first, by: bob)
+            let notice = try await relay.mail(to: first, count: 2)
+            #expect(notice.code == nil && notice.content.contains("Somebody asked to use this e-mail address"))
+            try await put(second, by: ann)
+            #expect(try await confirm(relay.mail(to: second).code, by: ann).status == 200)
+            let last = try await relay.mail(to: first, count: 3)
+            #expect(last.code == nil && last.content.contains("does not belong to your account"))
+            // The address is free again.
+            try await put(first, by: bob)
+            #expect(try await confirm(relay.mail(to: first, count: 4).code, by: bob).status == 200)
+        }
     }
 }

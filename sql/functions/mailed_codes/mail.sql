@@ -1,15 +1,16 @@
--- Mails with codes: asking for one, claiming it, and recording its outcome.
+-- Mails: asking for one, claiming it, and recording its outcome.
 
 -- Queues a mail with a code to an address. With `p_name` (and the directory's words for it) using the code makes an
 -- account. The first registration stays for 20 minutes: sending the mail and the code's life may take that long.
 -- Anybody may ask for any address, so a later request must not decide the name of the account. A request without a
 -- name continues the pending registration. `p_invitation` is what the account will use; a pending registration gets it
--- when its own is no longer good, so that nobody's used-up invitation keeps the address's owner out. Does the same work for every address and every caller. Above the address's
--- daily number of mails nothing is sent.
+-- when its own is no longer good, so that nobody's used-up invitation keeps the address's owner out. `p_kind` is `code`,
+-- for signing in, or `confirm`: `p_user` wants the address. Does the same work for every address and every caller. Above
+-- the address's daily number of mails nothing is sent.
 -- Locks: the address's rows in mail_codes and mails
 create or replace function mail_ask(
     p_mail uuid, p_email text, p_key text, p_name text, p_words text[], p_device text,
-    p_invitation uuid default null, p_now timestamptz default stamp()
+    p_invitation uuid default null, p_kind text default 'code', p_user uuid default null, p_now timestamptz default stamp()
 ) returns void
 language plpgsql volatile as $$
 declare
@@ -32,54 +33,88 @@ begin
         where c.email_key = p_key and not invitation_is_usable(c.invitation_id, p_now);
     end if;
     if v_code.asked <= mail_asked_max() then
-        insert into mails as m (id, email_key, email, asked_at, due_at) values (p_mail, p_key, p_email, p_now, p_now)
-        on conflict (email_key) do update set
-            id = excluded.id, email = excluded.email, asked_at = excluded.asked_at, due_at = excluded.due_at, attempt = 0;
+        perform mail_queue(p_mail, p_email, p_key, p_kind, p_user, p_now);
     end if;
 end $$;
+
+-- Queues a mail, in place of one of the same kind to the address.
+-- Locks: the address's row in mails
+create or replace function mail_queue(
+    p_mail uuid, p_email text, p_key text, p_kind text, p_user uuid, p_now timestamptz default stamp()
+) returns void
+language sql volatile as $$
+    insert into mails as m (id, email_key, email, kind, user_id, asked_at, due_at)
+    values (p_mail, p_key, p_email, p_kind, p_user, p_now, p_now)
+    on conflict (email_key, kind) do update set id = excluded.id, email = excluded.email, user_id = excluded.user_id,
+        asked_at = excluded.asked_at, due_at = excluded.due_at, attempt = 0
+$$;
 
 -- Claims the next due mail.
 -- Returns: no row when none is due. `outcome` is `send`, and nobody else claims it for `p_lease_s` seconds; or the
 -- mail was deleted: `expired` (its time is over) or `withheld` (there is nobody to sign in, by the rule
--- `p_registration`, or there were too many failures). `email` is the account's own address, if there is an account.
--- Locks: the mail's row; rows locked by others are skipped
+-- `p_registration`; there were too many failures; or nobody wants the address any more). `email` is the account's own
+-- address, if there is an account. `purpose` is `sign_in`, `sign_up`, `confirm`, or, without a code, `taken` (another
+-- account wants the owner's address: once a day) or `replaced`.
+-- Locks: the mail's row; rows locked by others are skipped; for `taken` the address's row in email_notices
 create or replace function mail_claim(
     p_lease_s int, p_registration text default 'open', p_now timestamptz default clock_timestamp()
 )
-returns table (outcome text, mail uuid, attempt int, email text, registers boolean)
+returns table (outcome text, mail uuid, attempt int, email text, purpose text)
 language plpgsql volatile as $$
 declare
     v_mail mails;
-    v_code mail_codes;
-    v_email text;
+    v_owner users;
 begin
     select * into v_mail from mails m where m.due_at <= p_now order by m.due_at limit 1 for update skip locked;
     if not found then
         return;
     end if;
     mail := v_mail.id;
-    select c.* into v_code from mail_codes c where c.email_key = v_mail.email_key;
-    select u.email into v_email from users u where u.email_key = v_mail.email_key;
-    outcome := case
-        when v_mail.asked_at + mail_life() <= p_now then 'expired'
-        when v_code.failed >= mail_failures_max()
-            or v_email is null and (v_code.name is null or p_registration = 'closed'
-                or p_registration = 'invited' and not invitation_is_usable(v_code.invitation_id, p_now)) then 'withheld'
-        else 'send' end;
+    select * into v_owner from users u where u.email_key = v_mail.email_key;
+    purpose := case when v_mail.asked_at + mail_life() > p_now then mail_purpose(v_mail, v_owner.id, p_registration, p_now) end;
+    outcome := case when v_mail.asked_at + mail_life() <= p_now then 'expired' when purpose is null then 'withheld' else 'send' end;
     if outcome = 'send' then
         update mails m set attempt = m.attempt + 1, due_at = p_now + make_interval(secs => p_lease_s) where m.id = v_mail.id;
         attempt := v_mail.attempt + 1;
-        email := coalesce(v_email, v_mail.email);
-        registers := v_email is null;
+        email := coalesce(v_owner.email, v_mail.email);
     else
         delete from mails m where m.id = v_mail.id;
     end if;
     return next;
 end $$;
 
+-- Returns: the purpose of a mail that is due, to an address that belongs to `p_owner` (null: to no account); null to
+-- withhold it.
+-- Locks: for `taken` the address's row in email_notices; the caller holds the mail's row
+create or replace function mail_purpose(m mails, p_owner uuid, p_registration text, p_now timestamptz) returns text
+language plpgsql volatile as $$
+declare
+    v_code mail_codes;
+begin
+    if m.kind = 'replaced' then
+        return 'replaced';
+    elsif m.kind = 'confirm' and not exists (
+            select from email_wishes w where w.user_id = m.user_id and w.email_key = m.email_key) then
+        return null;
+    elsif m.kind = 'confirm' and p_owner <> m.user_id then
+        -- A retry was counted before.
+        insert into email_notices as n (email_key, at) values (m.email_key, p_now)
+        on conflict (email_key) do update set at = excluded.at where n.at <= p_now - interval '1 day' or m.attempt > 0;
+        return case when found then 'taken' end;
+    end if;
+    select c.* into v_code from mail_codes c where c.email_key = m.email_key;
+    return case
+        when v_code.failed >= mail_failures_max() then null
+        when m.kind = 'confirm' then 'confirm'
+        when p_owner is not null then 'sign_in'
+        when v_code.name is null or p_registration = 'closed'
+            or p_registration = 'invited' and not invitation_is_usable(v_code.invitation_id, p_now) then null
+        else 'sign_up' end;
+end $$;
+
 -- Makes a code valid for the address, before it is sent to `p_email`, and renews the lease. Of the codes that are
 -- valid already the one mailed first stays valid, and any other ends: strangers who ask for more codes cannot
--- invalidate the owner's.
+-- invalidate the owner's. Without a code (null) only the lease is renewed.
 -- Returns: false if another node has claimed the mail, or it is gone. Then it must not be sent.
 -- Locks: the address's rows in mail_codes and mails
 create or replace function mail_code_put(
@@ -95,6 +130,8 @@ begin
     where m.id = p_mail and m.attempt = p_attempt and m.email_key = v_key;
     if not found then
         return false;
+    elsif p_hash is null then
+        return true;
     end if;
     if not mail_code_is_good(v_code.first_expires_at, v_code.first_tries, p_now) then
         v_code.first_hash := v_code.code_hash;

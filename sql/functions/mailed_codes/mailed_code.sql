@@ -74,7 +74,7 @@ begin
         code_hash = null, code_email = null, code_expires_at = null,
         first_hash = null, first_email = null, first_expires_at = null, first_tries = 0
     where c.email_key = p_key;
-    delete from mails m where m.email_key = p_key;
+    delete from mails m where m.email_key = p_key and m.kind <> 'replaced';
     return v_code;
 end $$;
 
@@ -121,17 +121,21 @@ begin
     from session_create(v_user, p_session, p_digest, p_device, p_count_max) s;
 end $$;
 
--- Deletes a user's address everywhere, for an erasure. A mail that a relay already has still arrives; its code is
+-- Deletes a user's address everywhere, and the one that it wants, for an erasure. A mail that a relay already has still arrives; its code is
 -- invalid.
--- Locks: the address's rows in mail_codes and mails, then the user's row
+-- Locks: the addresses' rows in mail_codes and mails, then the user's row and its wish
 create or replace function mail_forget(p_user uuid) returns void
 language plpgsql volatile as $$
 declare
     v_key text := (select u.email_key from users u where u.id = p_user);
     -- Of tries by the username (password_code_attempt).
     v_name_key text := (select '@' || u.username_key from users u where u.id = p_user);
+    v_wish text := (select w.email_key from email_wishes w where w.user_id = p_user);
 begin
     delete from mail_codes c where c.email_key in (v_key, v_name_key);
     delete from mails m where m.email_key = v_key;
+    delete from mails m where m.email_key = v_wish and m.kind = 'confirm' and m.user_id = p_user;
     update users u set email = null, email_key = null where u.id = p_user and u.email_key is not null;
+    delete from email_wishes w where w.user_id = p_user;
+    delete from email_notices n where n.email_key = v_key;
 end $$;
