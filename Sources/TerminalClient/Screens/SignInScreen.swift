@@ -22,9 +22,10 @@ struct SignInScreen: Screen {
             guard let service else { return true }
             return switch self {
             case .password: service.signIn.contains(.password)
-            case .register: service.registration == .open
+            case .register: service.registration != .closed
             case .code: service.signIn.contains(.code)
-            case .registerByMail: service.registration == .open && service.signIn.contains(.code)
+            case .registerByMail: service.registration != .closed && service.signIn.contains(.code)
+            case .newPassword: service.signIn.contains(.password)
             case .token: service.signIn.contains(.token)
             }
         }
