@@ -6,13 +6,10 @@ import ServiceConfiguration
 extension Settings {
     var offer: ServiceOffer {
         ServiceOffer(
-            name: appName, version: Invocation.version, registration: registrationInUse,
+            name: appName, version: Invocation.version, registration: registrationInUse.rawValue,
             sendsMail: mailServer != nil && mailSender != nil, acceptsTokens: jwtKeysFile != nil,
             platforms: pushPlatforms, showsEdits: showsEdits, limits: limits)
     }
-
-    /// Who may create an account: the word for clients.
-    private var registrationInUse: String { "open" }
 
     /// The platforms that alerts can be sent to.
     var pushPlatforms: Set<PushPlatform> {
