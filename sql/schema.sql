@@ -227,6 +227,16 @@ CREATE TABLE public.hooks (
     user_id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL
 );
+CREATE TABLE public.idempotency_keys (
+    created_at timestamp with time zone NOT NULL,
+    caller_id uuid NOT NULL,
+    thread_id uuid,
+    message_id uuid,
+    status integer,
+    key text NOT NULL COLLATE pg_catalog."C",
+    request bytea NOT NULL,
+    body text
+);
 CREATE TABLE public.imports (
     id uuid NOT NULL,
     digest bytea,
@@ -993,6 +1003,8 @@ ALTER TABLE ONLY public.hooks
     ADD CONSTRAINT hooks_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.hooks
     ADD CONSTRAINT hooks_token_digest_key UNIQUE (token_digest);
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (caller_id, key);
 ALTER TABLE ONLY public.imports
     ADD CONSTRAINT imports_digest_key UNIQUE (digest);
 ALTER TABLE ONLY public.imports
@@ -1144,6 +1156,7 @@ CREATE INDEX holds_of_threads ON public.holds USING btree (thread_id) WHERE ((re
 CREATE INDEX holds_of_users ON public.holds USING btree (user_id) WHERE ((released_at IS NULL) AND (user_id IS NOT NULL));
 CREATE INDEX holds_to_sweep ON public.holds USING btree (released_at) WHERE ((released_at IS NOT NULL) AND (erased_at IS NULL));
 CREATE INDEX hooks_by_user ON public.hooks USING btree (user_id);
+CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
 CREATE INDEX import_attachments_by_id ON public.import_attachments USING btree (import_id, id);
 CREATE INDEX import_chunks_by_file ON public.import_chunks USING btree (import_id, attachment_id, variant, n);
 CREATE INDEX invitations_by_deletion ON public.invitations USING btree (delete_at) WHERE (delete_at IS NOT NULL);

@@ -515,6 +515,24 @@ create unlogged table rate_limits (
 );
 create index rate_limits_by_time on rate_limits (full_at);
 
+-- Answers of requests with an Idempotency-Key, for a day.
+create table idempotency_keys (
+    created_at timestamptz not null,
+    -- A user, an admin key, or the nil UUID for all admin tokens.
+    caller_id uuid not null,
+    -- The message that was sent, which has the body. Null for everything else.
+    thread_id uuid,
+    message_id uuid,
+    -- Null while the request is under way, and if it created nothing.
+    status int,
+    key text collate "C" not null,
+    -- A digest of the method, the path and the body.
+    request bytea not null,
+    body text,
+    primary key (caller_id, key)
+);
+create index idempotency_keys_by_age on idempotency_keys (created_at);
+
 -- Whom people have blocked: who can't write to them directly, open a direct thread with them, invite or add them.
 create table blocks (
     user_id uuid not null,

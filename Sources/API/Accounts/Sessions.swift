@@ -8,7 +8,7 @@ struct SessionCalls: Sendable {
 
     var routes: [Route] {
         [
-            Route(.post, "/v1/auth/logout", .logout, body: .unneeded, .signedIn(logout)),
+            Route(.post, "/v1/auth/logout", .logout, body: .unneeded, repeats: .ignored, .signedIn(logout)),
             Route(.get, "/v1/sessions", .listSessions, query: .read, .signedIn(listSessions)),
             Route(.delete, "/v1/sessions", .deleteOtherSessions, .signedIn(deleteOtherSessions)),
             Route(.delete, "/v1/sessions/{session_id}", .deleteSession, .signedIn(deleteSession)),

@@ -38,7 +38,7 @@ package struct SignInCalls: Sendable {
     package var routes: [Route] {
         passwordRoutes + forgottenPasswordRoutes + emailRoutes + [
             Route(.post, "/v1/auth/register", .register, body: .small, .open(register)),
-            Route(.post, "/v1/auth/code", .requestCode, body: .small, .open(requestCode)),
+            Route(.post, "/v1/auth/code", .requestCode, body: .small, repeats: .ignored, .open(requestCode)),
             Route(.post, "/v1/auth/login", .login, body: .small, .open(login)),
         ]
     }

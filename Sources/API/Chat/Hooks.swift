@@ -27,7 +27,8 @@ struct HookCalls: Sendable {
     private var routes: [Route] {
         let hooks = "/v1/admin/hooks"
         return [
-            Route(.post, Self.pattern, .postToHook, query: .ignored, body: .hook, .open(postToHook)),
+            Route(
+                .post, Self.pattern, .postToHook, query: .ignored, body: .hook, repeats: .ignored, .open(postToHook)),
             Route(.post, hooks, .adminCreateHook, body: .small, .admin(.webhooks, createHook)),
             Route(.get, hooks, .adminListHooks, query: .read, .adminList(.webhooks, "hooks", store.hooks)),
             Route(
@@ -144,10 +145,6 @@ private struct NewHook: Sendable {
 
 private enum IdempotencyKey {
     static let byteCountMax = 255
-}
-
-extension HTTPField.Name {
-    fileprivate static let idempotencyKey = Self("Idempotency-Key")!
 }
 
 extension Problem {

@@ -27,7 +27,7 @@ struct MessageCalls: Sendable {
 
     var routes: [Route] {
         [
-            Route(.post, Self.path, .sendMessage, body: .message, .signedIn(sendMessage)),
+            Route(.post, Self.path, .sendMessage, body: .message, repeats: .kept, .signedIn(sendMessage)),
             Route(.get, Self.path, .listMessages, query: .read, .signedIn(listMessages)),
             Route(.get, Self.path + "/{message_id}", .getMessage, .signedIn(getMessage)),
             Route(.patch, Self.path + "/{message_id}", .editMessage, body: .message, .signedIn(editMessage)),
@@ -41,16 +41,24 @@ struct MessageCalls: Sendable {
     /// Handles the requests that ``SendEndpoint`` leaves to the router.
     private func sendMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
-        let (message, type) = try send.message(await call.body(), to: thread, by: identity)
-        return try await append(message, of: type)
+        let body = try await call.body()
+        let (draft, type) = try send.message(body, to: thread, by: identity)
+        var message = draft
+        if let once = call.once, body["id"] == nil || body["id"] == .null { message.id = once.messageID }
+        return try await append(message, of: type, once: call.once)
     }
 
-    /// Appends a message if the policy allows it; with its payload, or not yet.
-    func append(_ message: NewMessage, of type: MessageType) async throws -> Answer {
+    /// Appends a message if the policy allows it; with its payload, or not yet. A message under review is not kept under
+    /// the request's key: its id makes a repeat find the verdict.
+    func append(_ message: NewMessage, of type: MessageType, once: IdempotentRequest? = nil) async throws -> Answer {
         switch try await judge(message, of: type) {
         case .accepted(let message):
-            try await withCheckedThrowingContinuation { writer.append(message, waiter: .task($0)) }
-        case .underReview(let review): .json(review, status: .accepted)
+            if let once {
+                let appended = try await store.append(message, once: once)
+                return .made(appended.created, appended.body)
+            }
+            return try await withCheckedThrowingContinuation { writer.append(message, waiter: .task($0)) }
+        case .underReview(let review): return .json(review, status: .accepted)
         }
     }
 

@@ -14,7 +14,7 @@ struct ReceiptCalls: Sendable {
     var routes: [Route] {
         [
             Route(.put, "/v1/threads/{thread_id}/receipts", .putReceipt, body: .small, .signedIn(putReceipt)),
-            Route(.post, "/v1/receipts", .putReceipts, body: .receipts, .signedIn(putReceipts)),
+            Route(.post, "/v1/receipts", .putReceipts, body: .receipts, repeats: .ignored, .signedIn(putReceipts)),
             Route(
                 .get, "/v1/threads/{thread_id}/messages/{message_id}/receipts", .listReceipts, query: .read,
                 .signedIn(listReceipts)),

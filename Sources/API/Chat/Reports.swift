@@ -8,7 +8,7 @@ struct ReportCalls: Sendable {
     var routes: [Route] {
         let reports = "/v1/admin/reports"
         return [
-            Route(.post, "/v1/reports", .createReport, body: .small, .signedIn(createReport)),
+            Route(.post, "/v1/reports", .createReport, body: .small, repeats: .kept, .signedIn(createReport)),
             Route(.get, reports, .adminListReports, query: .read, .admin(.moderation, listReports)),
             Route(
                 .patch, reports + "/{report_id}", .adminUpdateReport, body: .small, .admin(.moderation, updateReport)),
@@ -18,8 +18,8 @@ struct ReportCalls: Sendable {
     private func createReport(_ call: Call, _ identity: Identity) async throws -> Answer {
         let draft = try await call.fields { fields in try ReportDraft(&fields) }
         let made = try await store.createReport(
-            .make(), of: draft.subject, by: identity.user, reason: draft.reason.text)
-        return .made(made.created, made.report)
+            .make(), of: draft.subject, by: identity.user, reason: draft.reason.text, once: call.once)
+        return .made(made.created, made.body)
     }
 
     private func listReports(_ call: Call, _ actor: AdminActor) async throws -> Answer {

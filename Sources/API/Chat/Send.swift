@@ -40,6 +40,7 @@ package struct SendEndpoint: Sendable {
     /// loop.
     func handle(_ request: InboundRequest, _ reply: Reply) -> Bool {
         guard !asksPolicy, request.query == nil, request.body.readableBytes <= JSONBody.onLoopByteCountMax,
+            !request.headers.contains(.idempotencyKey),
             let thread = Self.thread(of: request.path)
         else { return false }
         do {

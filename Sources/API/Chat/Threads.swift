@@ -9,10 +9,10 @@ struct ThreadCalls: Sendable {
 
     var routes: [Route] {
         [
-            Route(.post, "/v1/threads", .createThread, .signedIn(createThread)),
+            Route(.post, "/v1/threads", .createThread, repeats: .kept, .signedIn(createThread)),
             Route(.get, "/v1/threads/{thread_id}", .getThread, .signedIn(getThread)),
             Route(.patch, "/v1/threads/{thread_id}", .updateThread, .signedIn(updateThread)),
-            Route(.post, "/v1/rooms", .joinRoom, body: .small, .signedIn(joinRoom)),
+            Route(.post, "/v1/rooms", .joinRoom, body: .small, repeats: .kept, .signedIn(joinRoom)),
             Route(.get, "/v1/rooms", .searchRooms, query: .read, .signedIn(searchRooms)),
         ]
     }
@@ -20,13 +20,14 @@ struct ThreadCalls: Sendable {
     private func createThread(_ call: Call, _ identity: Identity) async throws -> Answer {
         let draft = try ThreadDraft(await call.body(), creator: identity.user, limits: limits)
         if draft.kind == .room, let title = draft.title {
-            return try await join(title, identity.user, retention: draft.retention, appData: draft.appData)
+            return try await join(
+                title, identity.user, retention: draft.retention, appData: draft.appData, once: call.once)
         }
         let (created, thread) = try await rates.counting {
             try await store.createThread(
                 id: .make(), kind: draft.kind, title: draft.title?.text, roomKey: nil, creator: identity.user,
                 members: draft.members, invite: draft.invite, retention: draft.retention, appData: draft.appData,
-                rules: AdmissionRules(for: identity.user, limits, rates))
+                rules: AdmissionRules(for: identity.user, limits, rates), once: call.once)
         }
         settle(created, reaching: draft.members.count, by: identity.user)
         return .made(created, thread)
@@ -61,19 +62,19 @@ struct ThreadCalls: Sendable {
             }
             return try fields.values(title)
         }
-        return try await join(title, identity.user, retention: .standard(limits))
+        return try await join(title, identity.user, retention: .standard(limits), once: call.once)
     }
 
     /// - Parameters:
     ///   - retention: applied if the room is new.
     ///   - appData: the same.
     private func join(
-        _ title: Title, _ user: UserID, retention: Retention, appData: AppData = AppData()
+        _ title: Title, _ user: UserID, retention: Retention, appData: AppData = AppData(), once: IdempotentRequest?
     ) async throws -> Answer {
         let (created, thread) = try await rates.counting {
             try await store.joinRoom(
                 id: .make(), title: title.text, key: title.key, user: user, memberCountMax: limits.roomMemberCountMax,
-                retention: retention, appData: appData, rules: AdmissionRules(for: user, limits, rates))
+                retention: retention, appData: appData, rules: AdmissionRules(for: user, limits, rates), once: once)
         }
         settle(created, reaching: 0, by: user)
         return .made(created, thread)

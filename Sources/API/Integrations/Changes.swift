@@ -16,7 +16,9 @@ package struct ChangesCalls: Sendable {
     package var routes: [Route] {
         consumerRoutes + [
             Route(.get, "/v1/admin/changes", .adminListChanges, query: .read, .directAdmin(.changes, endpoint.handle)),
-            Route(.post, "/v1/admin/changes/ack", .adminAckChanges, body: .small, .admin(.changes, acknowledge)),
+            Route(
+                .post, "/v1/admin/changes/ack", .adminAckChanges, body: .small, repeats: .ignored,
+                .admin(.changes, acknowledge)),
         ]
     }
 

@@ -8,7 +8,7 @@ struct HoldCalls: Sendable {
     var routes: [Route] {
         let (all, one) = ("/v1/admin/holds", "/v1/admin/holds/{hold_id}")
         return [
-            Route(.post, all, .adminCreateHold, body: .small, .admin(.holds, createHold)),
+            Route(.post, all, .adminCreateHold, body: .small, repeats: .kept, .admin(.holds, createHold)),
             Route(.get, all, .adminListHolds, query: .read, .adminList(.holds, "holds", store.holds)),
             Route(.get, one, .adminGetHold, .admin(.holds) { call, _ in .json(try await store.hold(call.hold())) }),
             Route(
@@ -21,7 +21,7 @@ struct HoldCalls: Sendable {
 
     private func createHold(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let draft = try await call.fields { fields in try HoldDraft(&fields) }
-        return .json(try await store.createHold(.make(), draft, by: actor), status: .created)
+        return .json(try await store.createHold(.make(), draft, by: actor, once: call.once), status: .created)
     }
 
     private func listHoldContents(_ call: Call, _ actor: AdminActor) async throws -> Answer {

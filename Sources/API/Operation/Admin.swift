@@ -13,7 +13,7 @@ struct AdminCalls: Sendable {
     var routes: [Route] {
         let (users, user) = ("/v1/admin/users", "/v1/admin/users/{user_id}")
         return [
-            Route(.post, users, .adminCreateUser, .admin(.usersWrite, createUser)),
+            Route(.post, users, .adminCreateUser, repeats: .kept, .admin(.usersWrite, createUser)),
             Route(.get, users, .adminListUsers, query: .read, .admin(.usersRead, listUsers)),
             Route(.get, user, .adminGetUser, .admin(.usersRead, getUser)),
             Route(.delete, user, .adminEraseUser, query: .read, .admin(.usersWrite, eraseUser)),
@@ -40,7 +40,8 @@ struct AdminCalls: Sendable {
         if let password = new.password { hash = try await hasher.hash(password.text, flow: "admin") }
         let user = try await store.createUser(
             .make(), username: new.username?.text, key: new.username?.key, name: new.name.text,
-            words: new.name.directoryWords(with: new.username), passwordHash: hash, isBot: new.kind == .bot, by: actor)
+            words: new.name.directoryWords(with: new.username), passwordHash: hash, isBot: new.kind == .bot, by: actor,
+            once: call.once)
         return .json(user, status: .created)
     }
 

@@ -81,6 +81,8 @@ extension ProblemCode {
         case .tooManyCommands: (.unprocessableContent, "Too many commands")
         case .tooManySessions: (.unprocessableContent, "Too many sessions")
         case .pushNotConfigured: (.unprocessableContent, "Push not configured")
+        case .idempotencyKeyReused: (.unprocessableContent, "Idempotency key used for another request")
+        case .idempotencyKeyUnsupported: (.unprocessableContent, "Idempotency key not supported")
         case .rateLimited: (.tooManyRequests, "Rate limited")
         case .headersTooLarge: (.requestHeaderFieldsTooLarge, "Headers too large")
         case .internalError: (.internalServerError, "Internal error")

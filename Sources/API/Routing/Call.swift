@@ -3,12 +3,15 @@ import Dispatch
 import Domain
 import HTTPTypes
 import NIOCore
+import Store
 import Transport
 
 struct Call: Sendable {
     let request: InboundRequest
     let limits: Limits
     let parameters: PathParameters
+    /// Of a request with an `Idempotency-Key`, which is to be done once.
+    var once: IdempotentRequest?
     private let reply: Reply
 
     init(_ request: InboundRequest, _ reply: Reply, limits: Limits, parameters: PathParameters) {

@@ -9,7 +9,7 @@ struct Preflights: Sendable {
     /// The headers that clients of this API send. `*` would not include `Authorization`.
     private static let headers =
         "Authorization, Content-Type, Accept, Cache-Control, Last-Event-ID, Prefer, Range, If-Range, If-None-Match, "
-        + "Content-Disposition, Upload-Complete, Upload-Length, Upload-Offset"
+        + "Content-Disposition, Idempotency-Key, Upload-Complete, Upload-Length, Upload-Offset"
     /// Two hours: Chromium keeps the answer no longer.
     private static let maxAgeS = 7_200
 

@@ -96,18 +96,23 @@ package struct Route: Sendable {
     package let operation: OperationID
     let query: Query
     package let body: Body
+    package let repeats: Repeats
     let endpoint: Endpoint
 
-    /// - Parameter body: by default `.unneeded` for GET and DELETE, and `.plain` for other methods.
+    /// - Parameters:
+    ///   - body: by default `.unneeded` for GET and DELETE, and `.plain` for other methods.
+    ///   - repeats: by default `.refused` for POST, so that no call drops the header silently, and `.ignored` for other
+    ///     methods, which are idempotent by themselves.
     init(
         _ method: HTTPRequest.Method, _ pattern: String, _ operation: OperationID, query: Query = .none,
-        body: Body? = nil, _ endpoint: Endpoint
+        body: Body? = nil, repeats: Repeats? = nil, _ endpoint: Endpoint
     ) {
         self.method = method
         self.pattern = pattern
         self.operation = operation
         self.query = query
         self.body = body ?? (method == .get || method == .delete ? .unneeded : .plain)
+        self.repeats = repeats ?? (method == .post ? .refused : .ignored)
         self.endpoint = endpoint
     }
 

@@ -22,8 +22,12 @@ struct RouteResponder: Sendable {
             let call = Call(request, reply, limits: services.limits, parameters: parameters)
             let (number, operation, logger) = (request.number, route.operation, services.logger)
             reply.answer(request, outlivesClient: outlivesClient(request, route)) {
-                let answer = try await respond(to: call, route)
-                return (answer.outbound(operation), answer.stream)
+                do {
+                    let answer = try await respond(to: call, route)
+                    return (answer.outbound(operation), answer.stream)
+                } catch let kept as KeptAnswer {
+                    return (Answer(kept).outbound(operation), nil)
+                }
             } problem: { error in
                 Failure(error).answer(requestID: number.text, logger: logger).outbound(operation)
             }
@@ -64,13 +68,22 @@ struct RouteResponder: Sendable {
         route.body == .upload && request.body.readableBytes > 0
     }
 
+    /// Throws the `KeptAnswer` of a request that was done before.
     private func respond(to call: Call, _ route: Route) async throws -> Answer {
+        var call = call
         switch route.endpoint {
         case .open(let endpoint):
+            _ = try IdempotentRequest(call.request, route, caller: nil)
             try check(call, route)
             return try await endpoint(call)
         case .signedIn(let endpoint):
             let identity = try await services.authenticator.identity(of: call.request)
+            if let once = try IdempotentRequest(call.request, route, caller: identity.user.uuid) {
+                try check(call, route)
+                // A repeat costs a read, and none of the limits of writes.
+                try await services.reads.run(for: identity.user) { try await useKeptAnswer(to: once) }
+                call.once = once
+            }
             for limit in route.operation.accountLimits { try services.rates.take(limit, by: identity.user) }
             try check(call, route)
             guard route.method == .get else { return try await endpoint(call, identity) }
@@ -80,11 +93,20 @@ struct RouteResponder: Sendable {
             return try await endpoint(call)
         case .admin(let scope, let endpoint):
             let actor = try await services.adminGuard.actor(call.request, needing: scope)
+            if let once = try IdempotentRequest(call.request, route, caller: actor.key?.id.uuid) {
+                try check(call, route)
+                try await useKeptAnswer(to: once)
+                call.once = once
+            }
             try check(call, route)
             return try await endpoint(call, actor)
         // Answered without a task.
         case .direct, .directAdmin: throw Problem.nothingHere
         }
+    }
+
+    private func useKeptAnswer(to request: IdempotentRequest) async throws {
+        if let kept = try await services.store.keptAnswer(to: request) { throw kept }
     }
 
     private func check(_ call: Call, _ route: Route) throws {

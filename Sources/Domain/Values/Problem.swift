@@ -84,6 +84,8 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case tooManyCommands = "too_many_commands"
     case tooManySessions = "too_many_sessions"
     case pushNotConfigured = "push_not_configured"
+    case idempotencyKeyReused = "idempotency_key_reused"
+    case idempotencyKeyUnsupported = "idempotency_key_unsupported"
     case rateLimited = "rate_limited"
     case headersTooLarge = "headers_too_large"
     // 500 501 503 505

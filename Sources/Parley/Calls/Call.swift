@@ -18,6 +18,14 @@ public struct Call<Answer: Sendable>: Sendable {
 }
 
 extension Call {
+    /// The same call with an idempotency key, for a call that creates something: sent again with the key within a day, it
+    /// creates nothing more and has the same answer. Choose a new key for each thing, such as a UUID.
+    public func once(_ key: String) -> Self {
+        var call = self
+        call.headers["idempotency-key"] = key
+        return call
+    }
+
     /// The same call, whose answer is read as JSON: with everything that the server sent.
     public var raw: Call<JSONValue> {
         Call<JSONValue>(

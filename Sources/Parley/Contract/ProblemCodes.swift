@@ -101,6 +101,10 @@ extension Problem.Code {
     public static let tooManyThreads: Self = "too_many_threads"
     /// 422: The service sends no alerts to this platform.
     public static let pushNotConfigured: Self = "push_not_configured"
+    /// 422: The idempotency key came with another request before.
+    public static let idempotencyKeyReused: Self = "idempotency_key_reused"
+    /// 422: The call takes no idempotency key.
+    public static let idempotencyKeyUnsupported: Self = "idempotency_key_unsupported"
     /// 429: Too many requests (limits.md).
     public static let rateLimited: Self = "rate_limited"
     /// 431: The headers are too large.

@@ -6,8 +6,8 @@ import Store
 import Telemetry
 import Workers
 
-/// Keeps partitions of the log ahead of its head, drops those that are too old, records when sessions and admin keys were last used,
-/// and deletes rate limits and sign-in attempts that no longer matter. Runs on every node.
+/// Keeps partitions of the log ahead of its head, drops those that are too old, records when sessions and admin keys were
+/// last used, and deletes rate limits, sign-in attempts and kept answers that no longer matter. Runs on every node.
 struct LogMaintenance: Sendable {
     private static let trimInterval = Duration.seconds(600)
     private static let flushInterval = Duration.seconds(30)
@@ -69,6 +69,7 @@ struct LogMaintenance: Sendable {
                     while try await store.sweepSignIns(limit: limit) == limit {}
                     while try await store.sweepInvitations(limit: limit) == limit {}
                     while try await store.sweepResets(limit: limit) == limit {}
+                    while try await store.sweepIdempotencyKeys(limit: limit) == limit {}
                     return .idle
                 }
             }

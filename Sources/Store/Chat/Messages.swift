@@ -72,33 +72,32 @@ extension Store {
                         body: created.event(of: text)))
                 return .created(text, created.seq)
             case "exists": return .exists(try row.json(2))
-            case "conflict":
-                return .refused(
-                    Problem(.idTaken, "Another message of this thread has this id. Use a new id."))
-            case "no_thread": return .refused(.threadNotFound)
-            case "not_joined": return .refused(.notJoined)
-            case "blocked": return .refused(.notReachable)
-            case "no_reply": return .refused(.invalid("reply_to", "The thread has no such message."))
-            case "no_mention":
-                return .refused(.invalid("mentions", "Only members of the thread can be mentioned."))
-            case "no_attachment":
-                return .refused(
-                    .invalid(
-                        "payload.attachments", "Each must be the id of an attachment that you uploaded or can see."))
-            case "attachment_not_ready":
-                return .refused(
-                    Problem(
-                        .attachmentNotReady,
-                        "An attachment is still being uploaded or checked. Retry when its state is ready."))
-            case "attachment_refused":
-                return .refused(
-                    Problem(.attachmentRefused, "The virus scanner refused an attachment. Send the message without it.")
-                )
-            case let other: return .refused(Problem(.internalError, "Unknown outcome \(other)."))
+            case let outcome: return .refused(refusal(ofOutcome: outcome))
             }
         }
         written.events.sort { $0.position < $1.position }
         return (outcomes, written)
+    }
+
+    /// The problem for an outcome that stored nothing.
+    static func refusal(ofOutcome outcome: String) -> Problem {
+        switch outcome {
+        case "conflict": Problem(.idTaken, "Another message of this thread has this id. Use a new id.")
+        case "no_thread": .threadNotFound
+        case "not_joined": .notJoined
+        case "blocked": .notReachable
+        case "no_reply": .invalid("reply_to", "The thread has no such message.")
+        case "no_mention": .invalid("mentions", "Only members of the thread can be mentioned.")
+        case "no_attachment":
+            .invalid("payload.attachments", "Each must be the id of an attachment that you uploaded or can see.")
+        case "attachment_not_ready":
+            Problem(
+                .attachmentNotReady,
+                "An attachment is still being uploaded or checked. Retry when its state is ready.")
+        case "attachment_refused":
+            Problem(.attachmentRefused, "The virus scanner refused an attachment. Send the message without it.")
+        default: Problem(.internalError, "Unknown outcome \(outcome).")
+        }
     }
 
     private static func created(_ row: Row, _ message: NewMessage) throws -> CreatedMessage {

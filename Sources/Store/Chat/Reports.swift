@@ -6,16 +6,16 @@ extension Store {
     /// Reports a message or a person. Returns the report, and whether it is new: an open one about the same stays.
     /// Throws as reading the message does; `user_not_found`, `message_deleted`.
     package func createReport(
-        _ report: ReportID, of subject: ReportSubject, by user: UserID, reason: String
-    ) async throws -> (report: JSONText, created: Bool) {
+        _ report: ReportID, of subject: ReportSubject, by user: UserID, reason: String, once: IdempotentRequest? = nil
+    ) async throws -> (created: Bool, body: JSONText) {
         let subject: [Parameter] =
             switch subject {
             case .message(let message, let thread): [.id(thread), .id(message), .null]
             case .user(let user): [.null, .null, .id(user)]
             }
-        return try await row("report_create", [.id(report), .id(user)] + subject + [.text(reason)]) {
-            (try $0.json(0), try $0.bool(1))
-        }
+        return try await create(
+            Creation("report_create", column: "report", keepsExisting: true), once: once,
+            [.id(report), .id(user)] + subject + [.text(reason)])
     }
 
     /// Returns a page of the reports in a state, or of all, the newest first.

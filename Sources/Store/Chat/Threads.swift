@@ -3,35 +3,35 @@ import Domain
 import Postgres
 
 extension Store {
-    /// Creates a thread. For two people who have a direct thread, returns that thread, with `created` false.
+    /// Creates a thread. For two people who have a direct thread, returns that thread, with `created` false. Throws the
+    /// `KeptAnswer` of a request `once` that was done before.
     package func createThread(
         id: ThreadID, kind: ThreadKind, title: String?, roomKey: String?, creator: UserID, members: [UserID],
-        invite: Bool, retention: Retention, appData: AppData = AppData(), rules: AdmissionRules = AdmissionRules()
-    ) async throws -> (created: Bool, thread: JSONText) {
-        try await spending(rules.buckets).row(
-            "thread_create",
+        invite: Bool, retention: Retention, appData: AppData = AppData(), rules: AdmissionRules = AdmissionRules(),
+        once: IdempotentRequest? = nil
+    ) async throws -> (created: Bool, body: JSONText) {
+        try await spending(rules.buckets).create(
+            Creation("thread_create", column: "thread"), once: once,
             [
                 .id(id), .text(kind.rawValue), .text(orNull: title), .text(orNull: roomKey), .id(creator),
                 .ids(members), .bool(invite), .int4(orNull: retention.keepS), .int4(orNull: rules.threadCountMax32),
                 .bool(rules.strangers == .invite), .text(orNull: appData.custom??.text),
                 .texts(appData.labels??.texts ?? []),
-            ]
-        ) { (try $0.bool(0), try $0.json(1)) }
+            ])
     }
 
-    /// Joins the room with this key, or makes it.
+    /// Joins the room with this key, or makes it. Throws as creating a thread does.
     package func joinRoom(
         id: ThreadID, title: String, key: RoomKey, user: UserID, memberCountMax: Int, retention: Retention,
-        appData: AppData = AppData(), rules: AdmissionRules
-    ) async throws -> (created: Bool, thread: JSONText) {
-        try await spending(rules.buckets).row(
-            "room_join",
+        appData: AppData = AppData(), rules: AdmissionRules, once: IdempotentRequest? = nil
+    ) async throws -> (created: Bool, body: JSONText) {
+        try await spending(rules.buckets).create(
+            Creation("room_join", column: "thread"), once: once,
             [
                 .id(id), .id(user), .text(title), .text(key.text), .int(memberCountMax),
                 .int4(orNull: retention.keepS), .int4(orNull: rules.threadCountMax32),
                 .text(orNull: appData.custom??.text), .texts(appData.labels??.texts ?? []),
-            ]
-        ) { (try $0.bool(0), try $0.json(1)) }
+            ])
     }
 
     /// - Parameter labels: those that each room of the list has; empty for any.

@@ -22,15 +22,18 @@ package struct HeldPage: Sendable {
 
 extension Store {
     /// Begins a hold. Throws `user_not_found`, `thread_not_found`.
-    package func createHold(_ hold: HoldID, _ draft: HoldDraft, by actor: AdminActor) async throws -> JSONText {
+    package func createHold(
+        _ hold: HoldID, _ draft: HoldDraft, by actor: AdminActor, once: IdempotentRequest? = nil
+    ) async throws -> JSONText {
         let subject: [Parameter] =
             switch draft.subject {
             case .user(let user): [.id(user), .null]
             case .thread(let thread): [.null, .id(thread)]
             }
-        return try await json(
-            "hold_create",
-            actor.parameters + [.id(hold), .text(draft.name.text), .text(orNull: draft.reason?.text)] + subject)
+        return try await create(
+            Creation("hold_create"), once: once,
+            actor.parameters + [.id(hold), .text(draft.name.text), .text(orNull: draft.reason?.text)] + subject
+        ).body
     }
 
     /// Throws `hold_not_found`.

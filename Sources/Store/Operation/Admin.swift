@@ -23,14 +23,15 @@ extension Store {
     /// Creates an account without a session. `key` and `words` are case-folded. Throws `username_taken`.
     package func createUser(
         _ user: UserID, username: String?, key: String?, name: String, words: [String], passwordHash: String?,
-        isBot: Bool = false, by actor: AdminActor
+        isBot: Bool = false, by actor: AdminActor, once: IdempotentRequest? = nil
     ) async throws -> JSONText {
-        try await json(
-            "admin_user_create",
+        try await create(
+            Creation("admin_user_create"), once: once,
             actor.parameters + [
                 .id(user), .text(orNull: username), .text(orNull: key), .text(name), .texts(words),
                 .text(orNull: passwordHash), .bool(isBot),
-            ])
+            ]
+        ).body
     }
 
     /// Returns an account with what only administrators see. Throws `user_not_found`.

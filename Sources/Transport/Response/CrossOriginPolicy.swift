@@ -10,7 +10,7 @@ package struct CrossOriginPolicy: Sendable {
     /// The headers that a page may read in addition to those that it always may.
     private static let exposed =
         "Retry-After, RateLimit, RateLimit-Policy, Location, Allow, WWW-Authenticate, Preference-Applied, X-Request-Id, "
-        + "ETag, Accept-Ranges, Content-Range, Content-Disposition, "
+        + "Idempotent-Replayed, ETag, Accept-Ranges, Content-Range, Content-Disposition, "
         + "Upload-Complete, Upload-Length, Upload-Limit, Upload-Offset"
 
     /// Long enough for a scheme, a host of 253 characters and a port.

@@ -36,6 +36,21 @@ struct DescriptionOfTheAPI {
             "Each is either in docs/openapi.yaml or among the routes of Sources/API, and must be in both.")
     }
 
+    @Test("says which calls take an Idempotency-Key")
+    func idempotencyKeys() async throws {
+        var described: Set<String> = []
+        for (_, item) in try #require(try description()["paths"]?.mapping) {
+            for (method, operation) in try #require(item.mapping) where Self.methods.contains(method.string ?? "") {
+                let parameters = operation["parameters"]?.sequence.map(Array.init) ?? []
+                if parameters.contains(where: { $0["$ref"]?.string == "#/components/parameters/idempotencyKey" }) {
+                    described.insert(operation["operationId"]?.string ?? "")
+                }
+            }
+        }
+        let routes = try await TestNode.shared().routes.filter { $0.repeats == .kept }.map { "\($0.operation)" }
+        #expect(described == Set(routes))
+    }
+
     @Test("declares each parameter of a path")
     func declaresParameters() throws {
         let description = try description()

@@ -11,6 +11,7 @@ struct OneNameInEveryLayer {
     private static let withoutAPI = [
         "Accounts": "API/Accounts has SignIns (creating an account) and Users (reading and changing it).",
         "Announcements": "A worker publishes what a change left over.",
+        "Idempotency": "API/Routing/IdempotencyKeys reads the header; the calls that create something pass it on.",
         "Log": "API/Sync reads the log; nodes maintain it.",
         "Presence": "Derived from the polls of API/Sync; API/Accounts/Users shows it.",
         "Replica": "History, search, member lists and exports are read from it.",

@@ -43,7 +43,7 @@ extension SystemTests {
             let name = "\(mark) \"{}\\ Ann"
             let profile: JSON = [
                 "name": .string(name), "profile_image": .string("https://example.org/\(mark)i"),
-                "status_text": .string("\(mark)s {\"id\":"),
+                "status_text": .string("\(mark)s {\"id\":"), "custom": ["trace": .string("}\(mark)c"), "deep": [[:]]],
             ]
             #expect(try await a.call("PATCH", "/v1/users/me", profile, as: ann).status == 200)
             // Records of an account that has also signed in by mail and by the host app.

@@ -134,6 +134,7 @@ language plpgsql volatile as $$
 declare
     v_head bigint;
 begin
+    perform idempotency_forget(p_users);
     delete from membership_spans s where s.user_id = any (p_users);
     delete from erasures e where e.user_id = any (p_users);
     v_head := log_begin();
