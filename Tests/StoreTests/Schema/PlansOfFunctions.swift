@@ -210,7 +210,7 @@ struct PlansOfFunctions {
     }
 
     /// The first plan is made for empty tables.
-    @Test("a label is looked up by an index: in an inbox of 2,000 threads, and among 20,000 rooms")
+    @Test("a label is looked up by an index among 20,000 rooms")
     func labels() async throws {
         let database = try await MigratedDatabase.create()
         let id = "('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid"
@@ -236,15 +236,7 @@ struct PlansOfFunctions {
             select count(*) from room_list('', 31, null, null, '{few}');
             select (\(fetched)) < 20;
             rollback;
-            begin;
-            select json_array_length(threads::json) from inbox('\(Self.ann)', 30, false, null, null);
-            select (\(fetched)) as all_threads \\gset
-            rollback;
-            begin;
-            select json_array_length(threads::json) from inbox('\(Self.ann)', 30, false, null, null, '{own}');
-            select (\(fetched)) <= 2 * :all_threads;
-            rollback;
             """, in: database)
-        #expect(found == ["0", "10", "t", "30", "4", "t"])
+        #expect(found == ["0", "10", "t"])
     }
 }
