@@ -28,6 +28,7 @@ class Appearance(BrowserTest):
     def test_labels_of_the_filters_stay_in_one_line_in_narrow_windows(self):
         ann, ben = self.account("Ann"), self.account("Ben")
         thread = ann.group("Dachboden", ben)
+        ben.send(thread, "hallo")
         ann.call("PATCH", f"/v1/threads/{thread}/settings", {"archived": True})
         for locale in ("de-DE", "fr-FR"):
             chat = self.page(self.browser(locale=locale, viewport={"width": 900, "height": 600}), ann).open()
