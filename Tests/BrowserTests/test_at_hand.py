@@ -73,11 +73,10 @@ class AtHand(BrowserTest):
         chat.page.keyboard.press("ArrowRight")
         chat.page.keyboard.press("Enter")
         expect(chat.message("beans or peas").get_by_role("button", name="❤️ 1", exact=True)).to_be_visible()
-        phone = self.signed_in(self.ben, viewport={"width": 390, "height": 740}, has_touch=True)
-        with phone.page.expect_response("**/message/pointer.js"):
-            phone.enter("Garden")
+        phone = self.signed_in(self.ben, viewport={"width": 390, "height": 740}, has_touch=True).enter("Garden")
         message = phone.message("both please")
-        expect(message).to_be_visible()
+        message.hover()
+        expect(message.get_by_role("toolbar")).to_be_attached()
         place = message.get_by_text("both please").bounding_box()
         touch = phone.page.context.new_cdp_session(phone.page)
         point = {"x": place["x"] + 5, "y": place["y"] + 5}

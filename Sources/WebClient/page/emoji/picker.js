@@ -95,7 +95,8 @@ function open(anchor, title, onchoose, returnTo) {
         top,
         results,
     );
-    search.focus();
+    // On a touch screen the keyboard would cover the emoji.
+    (matchMedia('(pointer: coarse)').matches ? top.querySelector('button') : search)?.focus();
     attempt(async () => {
         groups = await loadEmoji();
         show();

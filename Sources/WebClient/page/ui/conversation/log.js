@@ -76,6 +76,7 @@ export class Log extends Component {
             me: chat.session.value?.user.id ?? '',
             isDirect: false,
             people: new Map(),
+            reactionTitles: new Map(),
             showMessage: (id) => this.showMessage(id),
             openActions: async (row, button, at) =>
                 (await loaded(import('../message/actions.js'))).openActions(row, button, this, at),
@@ -150,6 +151,10 @@ export class Log extends Component {
 
     get thread() {
         return this.#thread;
+    }
+
+    get reactionTitles() {
+        return this.#host.reactionTitles;
     }
 
     /** The row around an element. @param {Element} inner */

@@ -19,6 +19,7 @@ import { isExpired } from './status.js';
  * @property {string} me the caller's id
  * @property {boolean} isDirect
  * @property {Map<string, Person>} people members by id
+ * @property {Map<string, string>} reactionTitles who reacted, as far as it was asked for: by message, emoji and count
  * @property {(messageID: string) => void} showMessage
  * @property {(row: Row, button: HTMLElement, at?: {x: number, y: number}) => Promise<void>} openActions
  * @property {(file: Attachment) => void} openPicture

@@ -91,6 +91,7 @@ export const parts = {
                     type: 'button',
                     class: 'reaction',
                     'aria-pressed': String(me),
+                    title: host.reactionTitles.get(`${message.id} ${emoji} ${count}`),
                     onclick: () => attempt(() => host.chat.react(message, emoji, !me)),
                 }, `${emoji} ${formatNumber(count)}`)
             );

@@ -82,10 +82,11 @@ export class Inbox extends Component {
                         async () => (await start()).openNewConversation(this.chat),
                     ),
                     iconButton('room', t('inbox.joinRoom'), async () => (await rooms()).openRooms(this.chat)),
+                    this.#options,
                     this.#own,
                 ),
                 div('search-field', icon('search'), this.#search),
-                div('inbox-filter', this.#filterGroup, this.#options),
+                this.#filterGroup,
                 this.#lists,
             ),
         );
@@ -164,7 +165,7 @@ export class Inbox extends Component {
 
     #showResults() {
         const query = this.#search.value.trim();
-        this.#list.element.hidden = this.#options.hidden = this.#filterGroup.hidden = query !== '';
+        this.#list.element.hidden = this.#filterGroup.hidden = query !== '';
         this.showThreads();
         this.#results?.show(query);
         if (query && !this.#results) void this.#loadResults();

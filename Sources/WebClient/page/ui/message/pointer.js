@@ -41,6 +41,8 @@ export function followPointer(log) {
         else row.openActions(at);
         return true;
     });
+    const reaction = log.querySelector('.reaction:is(:hover, :focus)');
+    if (reaction) nameReaction(reaction);
     const hovered = log.querySelector('article:hover');
     if (hovered && matchMedia('(hover: hover)').matches) show(log.rowAt(hovered));
 
@@ -87,6 +89,8 @@ export function followPointer(log) {
     function nameReaction(target) {
         const reaction = target.closest('.reaction');
         const row = reaction && log.rowAt(reaction);
-        if (reaction instanceof HTMLElement && row) void nameReactors(log.chat, row.row.message, reaction);
+        if (reaction instanceof HTMLElement && row) {
+            void nameReactors(log.chat, row.row.message, reaction, log.reactionTitles);
+        }
     }
 }

@@ -16,20 +16,25 @@ const namesMax = 8;
 
 /** Describes a reaction by the names of those who reacted so.
  * @param {Chat} chat @param {Message} message @param {HTMLElement} reaction its button
+ * @param {Map<string, string>} titles those that are known: rows that are built again show them, too
  */
-export async function nameReactors(chat, message, reaction) {
+export async function nameReactors(chat, message, reaction, titles) {
     const [emoji] = reaction.textContent.split(' ');
     const count = message.reactions[emoji]?.count ?? 0;
-    // A row that changes builds its reactions again.
-    if (reaction.dataset.count === String(count)) return;
-    reaction.dataset.count = String(count);
+    const key = `${message.id} ${emoji} ${count}`;
     try {
-        const { users } = await requests.reactors(chat, message, emoji, { limit: namesMax });
-        reaction.title = reactorsText(users, count, emoji, chat.session.value?.user.id);
+        const title = titles.get(key) ?? await namesOf(chat, message, emoji, count);
+        titles.set(key, title);
+        reaction.title = title;
     } catch {
         // Offline, the reaction says its count only.
-        delete reaction.dataset.count;
     }
+}
+
+/** @param {Chat} chat @param {Message} message @param {string} emoji @param {number} count */
+async function namesOf(chat, message, emoji, count) {
+    const { users } = await requests.reactors(chat, message, emoji, { limit: namesMax });
+    return reactorsText(users, count, emoji, chat.session.value?.user.id);
 }
 
 /** Returns a sentence such as "Ben and you reacted with 👍".

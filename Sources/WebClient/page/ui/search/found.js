@@ -25,7 +25,7 @@ export function operatorsHint(isHere) {
         `${after}:2026-11-05`,
         ...kinds.map((kind) => `${has}:${kind}`),
     ];
-    return [t('search.hint'), ' ', ...parts.flatMap((part) => [element('code', { dir: 'ltr' }, part), ' '])];
+    return [t('search.hint'), ' ', ...parts.flatMap((part) => [element('code', { dir: 'auto' }, part), ' '])];
 }
 
 /** Returns the nodes of a result's excerpt. The server marks the matching words by `<mark>` and escapes the rest.
