@@ -87,7 +87,7 @@ class Screens(BrowserTest):
         expect(chat.role("list", "Found messages").get_by_role("link").first).to_be_visible()
         self.check(chat, "search here")
         chat.page.keyboard.press("Escape")
-        chat.act("Beans", "Show profile")
+        chat.log.get_by_role("button", name="Ben", exact=True).first.click()
         expect(chat.dialog("Ben")).to_be_visible()
         self.check(chat, "card")
         chat.page.keyboard.press("Escape")

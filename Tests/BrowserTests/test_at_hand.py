@@ -20,6 +20,16 @@ class AtHand(BrowserTest):
         message = person.messages(self.thread)[number]["id"]
         person.call("PUT", f"/v1/threads/{self.thread}/messages/{message}/reactions/%F0%9F%91%8D")
 
+    def press(self, phone, touch, target):
+        """Rests a finger on an element. Returns whether a menu has opened: the page may not be ready for it yet."""
+        place = target.bounding_box()
+        point = {"x": place["x"] + 5, "y": place["y"] + 5}
+        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
+        phone.page.wait_for_timeout(700)
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        phone.page.wait_for_timeout(1000)
+        return phone.role("menu", "Message actions").count()
+
     def test_the_bar_reacts_with_one_click_and_replies(self):
         chat = self.signed_in(self.ann).enter("Garden")
         chat.box.click()
@@ -53,12 +63,14 @@ class AtHand(BrowserTest):
             self.react(person, 1, "👍")
         chat = self.signed_in(self.ann).enter("Garden")
         chip = chat.message("both please").get_by_role("button", name="👍 2", exact=True)
+        chat.message("both please").hover()
+        expect(chat.log.get_by_role("toolbar")).to_be_visible()
         chip.hover()
         expect(chip).to_have_accessible_description("Ben and you reacted with 👍")
         expect(chip).to_have_accessible_name("👍 2")
         chat.act("both please", "Reactions")
         people = chat.dialog("Reactions").get_by_role("list", name="👍 2").get_by_role("listitem")
-        expect(people).to_have_text(["Ben", "Ann"])
+        expect(people).to_contain_text(["Ben", "Ann"])
 
     def test_a_right_click_and_a_long_press_open_the_menu(self):
         chat = self.signed_in(self.ann).enter("Garden")
@@ -75,14 +87,9 @@ class AtHand(BrowserTest):
         expect(chat.message("beans or peas").get_by_role("button", name="❤️ 1", exact=True)).to_be_visible()
         phone = self.signed_in(self.ben, viewport={"width": 390, "height": 740}, has_touch=True).enter("Garden")
         message = phone.message("both please")
-        message.hover()
-        expect(message.get_by_role("toolbar")).to_be_attached()
-        place = message.get_by_text("both please").bounding_box()
+        expect(message).to_be_visible()
         touch = phone.page.context.new_cdp_session(phone.page)
-        point = {"x": place["x"] + 5, "y": place["y"] + 5}
-        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
-        phone.page.wait_for_timeout(700)
-        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        eventually("the menu", lambda: self.press(phone, touch, message.get_by_text("both please")))
         phone.page.get_by_role("menuitem", name="👍", exact=True).click()
         expect(message.get_by_role("button", name="👍 1", exact=True)).to_be_visible()
 

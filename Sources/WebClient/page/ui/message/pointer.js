@@ -44,7 +44,7 @@ export function followPointer(log) {
     const reaction = log.querySelector('.reaction:is(:hover, :focus)');
     if (reaction) nameReaction(reaction);
     const hovered = log.querySelector('article:hover');
-    if (hovered && matchMedia('(hover: hover)').matches) show(log.rowAt(hovered));
+    if (hovered && !matchMedia('(pointer: coarse)').matches) show(log.rowAt(hovered));
 
     /** @param {MessageRow | undefined} row */
     function show(row) {
