@@ -15,6 +15,7 @@ let made = 0;
  */
 export function openDialog(options, ...content) {
     const titleID = `dialog-${made += 1}`;
+    const body = div('dialog-content', ...content);
     const dialog = element(
         'dialog',
         { class: `dialog ${options.class ?? ''}`.trim(), role: options.role, 'aria-labelledby': titleID },
@@ -24,7 +25,7 @@ export function openDialog(options, ...content) {
             element('h2', { id: titleID }, options.title),
             options.role !== 'alertdialog' && iconButton('close', t('shell.close'), () => dialog.close()),
         ),
-        div('dialog-content', ...content),
+        body,
     );
     dialog.addEventListener('keydown', (event) => {
         // A search field would keep the key to clear itself.
@@ -38,6 +39,8 @@ export function openDialog(options, ...content) {
     });
     document.body.append(dialog);
     dialog.showModal();
+    // A long text without controls is scrolled by keys.
+    if (body.scrollHeight > body.clientHeight && !body.querySelector('a, button, input, select')) body.tabIndex = 0;
     return dialog;
 }
 
