@@ -89,8 +89,8 @@ class AtHand(BrowserTest):
         message = phone.message("both please")
         expect(message).to_be_visible()
         # What the pointer does comes with modules of its own; this one is the last.
-        phone.page.wait_for_function(
-            "performance.getEntriesByType('resource').some(({name}) => name.endsWith('/message/reactors.js'))")
+        eventually("the module", lambda: phone.page.evaluate(
+            "performance.getEntriesByType('resource').some(({name}) => name.endsWith('/message/reactors.js'))"))
         touch = phone.page.context.new_cdp_session(phone.page)
         eventually("the menu", lambda: self.press(phone, touch, message.get_by_text("both please")))
         phone.page.get_by_role("menuitem", name="👍", exact=True).click()

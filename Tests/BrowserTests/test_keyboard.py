@@ -19,8 +19,8 @@ class Daily(BrowserTest):
         self.chat = self.signed_in(self.ann)
         self.keys = self.chat.page.keyboard
         # The keys of the page come with a module of their own.
-        self.chat.page.wait_for_function(
-            "performance.getEntriesByType('resource').some(({name}) => name.endsWith('/shell/keys.js'))")
+        eventually("the module", lambda: self.chat.page.evaluate(
+            "performance.getEntriesByType('resource').some(({name}) => name.endsWith('/shell/keys.js'))"))
 
     def open_garden(self):
         self.keys.press("Control+k")

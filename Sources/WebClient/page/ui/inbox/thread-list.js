@@ -35,19 +35,18 @@ export function threadList(chat) {
             const found = [...rows].find(([, { item }]) => target instanceof Node && item.contains(target));
             if (found) setStop(found[0]);
         },
-        oncontextmenu: (/** @type {MouseEvent} */ event) => {
-            const found = [...rows.values()].find(({ item }) =>
-                event.target instanceof Node && item.contains(event.target)
-            );
-            if (!found) return;
-            event.preventDefault();
-            found.openMenu({ x: event.clientX, y: event.clientY });
-        },
     });
     /** @type {string | null} */
     let stop = null;
     /** @type {Map<string, HTMLElement>} */
     const heads = new Map();
+    // A right click or a long press opens the menu of a row.
+    loaded(import('../message/long-press.js')).then(({ onLongPress }) =>
+        onLongPress(items, (target, at) => {
+            const row = [...rows.values()].find(({ item }) => item.contains(target));
+            row?.openMenu(at);
+            return !!row;
+        }), () => {});
     const empty = p('empty');
     const bottom = div('threads-end');
     const observer = new IntersectionObserver((entries) => {
