@@ -67,7 +67,8 @@ extension ParleyClient {
         custom: [String: JSONValue]? = nil, labels: [String] = []
     ) async throws -> ChatThread {
         let call = Call<ThreadSummary>.threads.create(
-            .group, title: title, members: members, invite: invite, retention: retention, custom: custom, labels: labels)
+            .group, title: title, members: members, invite: invite, retention: retention, custom: custom, labels: labels
+        )
         return try await makeThread(call.raw)
     }
 

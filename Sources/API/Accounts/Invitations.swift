@@ -11,7 +11,9 @@ struct InvitationCalls: Sendable {
         let all = "/v1/admin/invitations"
         return [
             Route(.post, all, .adminCreateInvitation, body: .small, .admin(.usersWrite, createInvitation)),
-            Route(.get, all, .adminListInvitations, query: .read, .adminList(.usersWrite, "invitations", store.invitations)),
+            Route(
+                .get, all, .adminListInvitations, query: .read,
+                .adminList(.usersWrite, "invitations", store.invitations)),
             Route(
                 .delete, all + "/{invitation_id}", .adminDeleteInvitation,
                 .adminDone(.usersWrite) {

@@ -39,7 +39,9 @@ package struct AttachmentCalls: Sendable {
         return uploadRoutes + downloadRoutes + thumbnailRoutes + linkRoutes + [
             Route(.get, path + "/info", .getAttachmentInfo, .signedIn(attachmentInfo)),
             Route(.delete, path, .deleteAttachment, .signedIn(deleteAttachment)),
-            Route(.post, path + "/received", .receiveAttachment, body: .unneeded, repeats: .ignored, .signedIn(receiveAttachment)),
+            Route(
+                .post, path + "/received", .receiveAttachment, body: .unneeded, repeats: .ignored,
+                .signedIn(receiveAttachment)),
         ]
     }
 

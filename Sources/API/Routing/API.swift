@@ -51,7 +51,8 @@ package struct API: Sendable {
         ]
         components = (features + own).flatMap(\.components)
         metrics = MetricsPage(components)
-        routes = (features + own).flatMap(\.routes) + OperationCalls(settings: operation, metrics: metrics).routes
+        routes =
+            (features + own).flatMap(\.routes) + OperationCalls(settings: operation, metrics: metrics).routes
             + OfferCalls(offer).routes
     }
 

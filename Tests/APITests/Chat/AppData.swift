@@ -39,7 +39,9 @@ struct AppDataOfTheHost {
         #expect(emptied["custom"] == .null && emptied["labels"] == .array([]))
     }
 
-    @Test("of a new room is kept, and of a room that exists is not changed by joining; both people change a direct thread")
+    @Test(
+        "of a new room is kept, and of a room that exists is not changed by joining; both people change a direct thread"
+    )
     func otherKinds() async throws {
         let (ann, bob) = (try await Person.make("Ann"), try await Person.make("Bob"))
         let title = "Room \(UserID.make())"
@@ -67,7 +69,8 @@ struct AppDataOfTheHost {
         _ = try await ann.client.patch("\(path)/settings", body)
         let events = try await ann.client.get("/v1/sync?cursor=\(start)&wait=0")
         #expect(events["events"]?.array?.map { $0["type"]?.string } == ["settings.updated"])
-        #expect(events["events.0.data.labels"] == changed["labels"] && events["events.0.data.custom"] == changed["custom"])
+        #expect(
+            events["events.0.data.labels"] == changed["labels"] && events["events.0.data.custom"] == changed["custom"])
         #expect(try await bob.eventTypes(since: start) == [])
         #expect(try await ann.client.get(path)["me.labels"] == changed["labels"])
         let seen = try await bob.client.get(path)

@@ -40,7 +40,8 @@ struct ImportingArchives {
         #expect(group["head"]?.integer == 5 && group["me"]?["role"]?.string == "owner")
         #expect(group["me"]?["pinned"] == .bool(true) && group["me"]?["read_seq"]?.integer == 5)
         #expect(group["external_id"]?.string == "trip|\(archive.word)")
-        #expect(group["custom"] == .object([.init("a", .null)]) && group["labels"] == .array([.string("z"), .string("a")]))
+        #expect(
+            group["custom"] == .object([.init("a", .null)]) && group["labels"] == .array([.string("z"), .string("a")]))
         #expect(group["me"]?["custom"] == .object([.init("n", .null)]))
         #expect(group["me"]?["labels"] == .array([.string("work")]))
         #expect(try await ann.get("/v1/users/me")["custom.a"] == .null)

@@ -73,7 +73,8 @@ struct ErasingNamesFromTheLog {
             select erasure_text($j$\(event(ann, ben))$j$, '\(ann)');
             select erasure_text(erasure_text($j$\(event(ann, ben))$j$, '\(ann)'), '\(ben)');
             """)
-        let annOnly = #"{"n": 1.50, "users": [{"id": "\#(ann)", "name":"Deleted user", "custom": null, "username":null}, "#
+        let annOnly =
+            #"{"n": 1.50, "users": [{"id": "\#(ann)", "name":"Deleted user", "custom": null, "username":null}, "#
         let withBen = #"{"id":"\#(ben)","username":"v","name":"Name2","status_text":null,"custom":\#(data)}]}"#
         let without = #"{"id":"\#(ben)","username":null,"name":"Deleted user","status_text":null,"custom":null}]}"#
         #expect(found == [annOnly + withBen, annOnly + without])

@@ -157,7 +157,8 @@ struct InboxFold: Sendable {
             if own != .null { threads[id]?.me["delivered_seq"] = own["delivered_seq"] }
         case "settings.updated":
             threads[id]?.set(
-                ["muted_until", "archived", "pinned", "notify", "hidden_before_seq", "custom", "labels"], countsFrom: data)
+                ["muted_until", "archived", "pinned", "notify", "hidden_before_seq", "custom", "labels"],
+                countsFrom: data)
             threads[id]?.hide()
         case "user.updated" where event["thread_id"] != .null: threads[id]?.rename(data)
         case "user.updated":

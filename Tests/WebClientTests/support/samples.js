@@ -35,6 +35,7 @@ export function partOf(read_seq) {
         muted_until: null,
         archived: false,
         pinned: false,
+        notify: 'all',
         hidden_before_seq: 0,
     };
 }

@@ -8,7 +8,9 @@ extension AttachmentCalls {
     var linkRoutes: [Route] {
         [
             Route(.post, "/v1/attachments/{attachment_id}/link", .linkAttachment, body: .small, .signedIn(link)),
-            Route(.post, "/v1/sessions/current/media-cookie", .setMediaCookie, body: .unneeded, repeats: .ignored, .signedIn(setCookie)),
+            Route(
+                .post, "/v1/sessions/current/media-cookie", .setMediaCookie, body: .unneeded, repeats: .ignored,
+                .signedIn(setCookie)),
         ]
     }
 

@@ -13,7 +13,7 @@
  * @property {string | null} muted_until
  * @property {boolean} archived
  * @property {boolean} pinned
- * @property {Notify} [notify] what the user is notified of; absent: all
+ * @property {Notify} notify what the user is notified of
  * @property {number} hidden_before_seq
  * @property {Record<string, unknown> | null} [custom]
  * @property {string[]} [labels]

@@ -18,12 +18,14 @@ struct TestNodes: Sendable {
     /// The pair that suites share. No test may stop or kill these nodes.
     static func shared() async throws -> TestNodes {
         let start = sharedStart.withLock { start in
-            let running = start ?? Task {
-                // Browsers may register for alerts.
-                try await own(
-                    on: try await TestCluster.shared(),
-                    settings: ["PARLEY_WEBPUSH_SUBJECT": "mailto:push@example.org"])
-            }
+            let running =
+                start
+                ?? Task {
+                    // Browsers may register for alerts.
+                    try await own(
+                        on: try await TestCluster.shared(),
+                        settings: ["PARLEY_WEBPUSH_SUBJECT": "mailto:push@example.org"])
+                }
             start = running
             return running
         }

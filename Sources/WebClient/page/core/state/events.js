@@ -77,8 +77,7 @@ const threadChanges = {
 
     'settings.updated': async (thread, data, _userID, records) => {
         const { muted_until, archived, pinned, hidden_before_seq, notify, custom, labels } = data;
-        const own = { muted_until, archived, pinned, hidden_before_seq, custom, labels };
-        const settings = { ...own, ...(notify ? { notify } : {}) };
+        const settings = { muted_until, archived, pinned, notify, hidden_before_seq, custom, labels };
         thread = changed.withCounts(changed.withOwn(thread, settings), data);
         if (rangesReachBelow(thread, hidden_before_seq)) {
             records.clearMessages(thread.id, hidden_before_seq);

@@ -46,6 +46,7 @@ export function fromCreation({ members, ...data }, userID) {
             muted_until: null,
             archived: false,
             pinned: false,
+            notify: 'all',
             hidden_before_seq: 0,
             custom: null,
             labels: [],
@@ -63,7 +64,7 @@ export function fromCreation({ members, ...data }, userID) {
 export function withUpdate(thread, { title, topic, image, retention, member_count, external_id, custom, labels }) {
     return {
         ...thread,
-        ...(topic === undefined ? {} : { topic }),
+        topic,
         retention,
         member_count,
         external_id,
