@@ -100,8 +100,10 @@ CREATE TABLE public.members (
     blocks boolean,
     left_by_choice boolean,
     is_bot boolean,
+    notify text,
     custom text,
     labels text[],
+    CONSTRAINT members_notify_check CHECK ((notify = ANY (ARRAY['mentions'::text, 'none'::text]))),
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
 )
@@ -608,6 +610,7 @@ CREATE TABLE public.import_members (
     pinned boolean NOT NULL,
     hidden_before_seq bigint NOT NULL,
     left_by_choice boolean,
+    notify text,
     custom text,
     labels text[]
 );

@@ -42,7 +42,7 @@ package struct AdminRequest: Sendable, Equatable {
             case .stats: "Count accounts, threads, messages and events."
             case .audit: "List administrative actions by this command and the admin API, latest first."
             case .createKey:
-                "Create a key for a program and print its token, once. Scopes are separated by commas."
+                "Create a key for a program. Its token is printed once. --scopes has commas."
             case .keys: "List keys, newest first, without their tokens."
             case .revokeKey: "Revoke a key. Within a second no node accepts its token."
             }

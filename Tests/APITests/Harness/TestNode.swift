@@ -45,6 +45,8 @@ struct TestNode: Sendable {
         settings.databaseURL = self.database
         settings.httpHost = "127.0.0.1"
         settings.httpPort = 0
+        // Nodes keep their connections until the process ends, and all share one server.
+        if database != nil { settings.databaseConnectionCountMax = 5 }
         settings.jwtKeysFile = keyFile
         try Self.configurePush(&settings, in: directory.path)
         settings.adminTokens = [Self.adminToken]

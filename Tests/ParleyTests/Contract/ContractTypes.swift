@@ -78,6 +78,7 @@ struct ContractType: Sendable, CustomStringConvertible {
         "read by more than one type, see their examples": ["CursorExpired", "Denial", "Event", "Problem"],
         "the document of a problem, or the state of a message on its way": ["PendingMessage"],
         "for operators": [
+            "AdminKey", "AdminKeyDraft", "AdminKeyList", "AdminKeyWithToken", "AdminScope", "AdminScopes",
             "AdminReport", "AdminReportList", "AdminSessionDraft", "AdminStats", "AdminThread", "AdminUser",
             "AdminUserDraft", "AdminUserList", "AuditEntry", "AuditList", "Change", "ChangesAck", "ChangesExpiry",
             "ChangesPage", "Consumer", "ConsumerList", "ConsumerStart", "CursorBehind", "Form", "Health",

@@ -114,7 +114,7 @@ struct CodesOfAnAddress {
         let found = try await run(
             """
             create function invites(p_number int) returns uuid language sql as $$
-                select (invitation_create('a', null, lpad(p_number::text, 32, '0')::uuid, p_number::text::bytea, 1, null)::json
+                select (invitation_create('a', null, null, lpad(p_number::text, 32, '0')::uuid, p_number::text::bytea, 1, null)::json
                     ->> 'id')::uuid
             $$;
             create function left_over() returns text language sql as $$
