@@ -28,7 +28,7 @@ extension SystemTests {
         private static let adminToken = "admin-of-the-pages"
 
         static let pages = [
-            Page(path: "docs/client-guide.md", exampleCount: 13),
+            Page(path: "docs/client-guide.md", exampleCount: 14),
             Page(path: "docs/changes.md", exampleCount: 1),
             Page(path: "docs/bots.md", exampleCount: 5),
             Page(path: "docs/legal-hold.md", exampleCount: 4),
