@@ -21,8 +21,11 @@ public struct ServiceInfo: Sendable, Hashable, Codable {
 
     /// The platforms that a device can register for alerts.
     public struct Push: Sendable, Hashable, Codable {
+        /// Apple's service.
         public var apns: Bool
+        /// Google's service.
         public var fcm: Bool
+        /// Browsers, and UnifiedPush.
         public var webPush: Bool
 
         enum CodingKeys: String, CodingKey {
