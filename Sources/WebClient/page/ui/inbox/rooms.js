@@ -24,7 +24,10 @@ export function openRooms(chat) {
         required: true,
         maxlength: 128,
         autocomplete: 'off',
-        oninput: () => setTimeout(find, pause, title.value),
+        oninput: () => {
+            tried = null;
+            setTimeout(find, pause, title.value);
+        },
     });
     const note = element('p', { class: 'hint', role: 'status' });
     const rooms = list(t('inbox.rooms'));
@@ -33,6 +36,8 @@ export function openRooms(chat) {
     let page;
     /** Counts what was asked for: an answer that is overtaken shows nothing. */
     let asked = 0;
+    /** The title that "Join" looked up: a search that was about to begin does not replace its rooms. @type {string | null} */
+    let tried = null;
     const create = button(t('inbox.createRoom'), () => {
         dialog.close();
         openCreateRoom(chat, title.value.trim());
@@ -46,7 +51,7 @@ export function openRooms(chat) {
 
     /** @param {string} text what was in the field a moment ago */
     async function find(text) {
-        if (text !== title.value) return;
+        if (text !== title.value || text.trim() === tried) return;
         page = undefined;
         note.textContent = '';
         try {
@@ -73,6 +78,7 @@ export function openRooms(chat) {
      * @param {string} text
      */
     async function joinByTitle(text) {
+        tried = text;
         const [{ rooms: named }, { rooms: begun }] = await Promise.all([
             requests.findRooms(chat, text),
             requests.findRooms(chat, [...text].slice(0, 2).join('')),
