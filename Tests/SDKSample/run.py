@@ -125,6 +125,8 @@ def chat(node, folder):
         ann.prints("bot: You wrote: Hello bot")
         ann.type("/file notes.txt three lines of notes")
         bot.prints("notes.txt")
+        # Sending marks what came before as read: an answer that waits for the node would be one to the next message, too.
+        ann.prints("bot: You wrote: Here is a file.")
         node.kill()
         ann.type("Are you still there?")
         ann.prints("… Are you still there?")
