@@ -42,7 +42,7 @@ extension SystemTests {
             try await bob.waits(for: person.username)
             try await bob.type("wrong password")
             try await bob.press("Enter")
-            try await bob.waits(for: "username or password is wrong")
+            try await bob.waits(for: "the password is wrong")
             try await bob.type(person.password)
             try await bob.press("Enter")
             try await ann.waits(for: "There are no conversations yet", "online")
