@@ -45,7 +45,12 @@ enum JSON: Sendable, Hashable {
     var isArray: Bool { if case .array = self { true } else { false } }
 
     /// The encoded text.
-    var data: Data { (try? JSONEncoder().encode(self)) ?? Data() }
+    /// Members are sorted, so that equal values have equal bytes: a repeated request is compared by them.
+    var data: Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return (try? encoder.encode(self)) ?? Data()
+    }
 }
 
 extension JSON: Encodable {
