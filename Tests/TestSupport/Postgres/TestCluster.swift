@@ -25,7 +25,9 @@ package final class TestCluster: Sendable {
     /// so creates a database in half the time: no test ends the machine, and what a killed process has written stays.
     package static func shared() async throws -> TestCluster {
         let start = sharedStart.withLock { start in
-            let running = start ?? Task { try await own(fsync: false, settings: ["wal_compression": "off", "max_connections": "400"]) }
+            let running =
+                start
+                ?? Task { try await own(fsync: false, settings: ["wal_compression": "off", "max_connections": "400"]) }
             start = running
             return running
         }
