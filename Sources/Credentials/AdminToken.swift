@@ -3,7 +3,7 @@ import Cryptography
 
 /// Compared by digest, so that the time of a comparison shows neither the token's length nor how much of a guess is
 /// right.
-package struct AdminToken: Sendable, Equatable {
+package struct AdminToken: Sendable, Equatable, RedactedSecret {
     private let digest: [UInt8]
 
     package init(_ text: String) { digest = SHA256.digest(Array(text.utf8)) }
@@ -11,10 +11,4 @@ package struct AdminToken: Sendable, Equatable {
     package func matches(_ guess: some StringProtocol) -> Bool {
         ConstantTime.areEqual(digest, SHA256.digest(Array(guess.utf8)))
     }
-}
-
-extension AdminToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "AdminToken(redacted)" }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: []) }
 }

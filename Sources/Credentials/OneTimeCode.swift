@@ -2,7 +2,7 @@
 import Cryptography
 
 /// Six digits; each of the million codes is equally likely.
-package struct OneTimeCode: Sendable {
+package struct OneTimeCode: Sendable, RedactedSecret {
     package static let digitCount = 6
     private static let count: UInt32 = 1_000_000
 
@@ -27,11 +27,4 @@ package struct OneTimeCode: Sendable {
             if drawn < UInt32.max / count * count { return drawn % count }
         }
     }
-}
-
-// Only `text` shows the code.
-extension OneTimeCode: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "OneTimeCode(redacted)" }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -3,7 +3,7 @@
 import Cryptography
 
 /// 16 of the letters and digits that nobody mixes up (Crockford's base 32), in groups of four: `K7QF-2M9X-…`.
-package struct ResetCode: Sendable, Equatable {
+package struct ResetCode: Sendable, Equatable, RedactedSecret {
     private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
     private static let characterCount = 16
     private let characters: [UInt8]
@@ -37,11 +37,4 @@ package struct ResetCode: Sendable, Equatable {
 
     /// SHA-256. A fast hash is safe here: the code has 80 random bits, lives for a day, and few tries are allowed.
     package var digest: [UInt8] { SHA256.digest(characters) }
-}
-
-// Only `text` shows the code.
-extension ResetCode: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "ResetCode(redacted)" }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: []) }
 }

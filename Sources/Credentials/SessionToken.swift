@@ -6,7 +6,7 @@ import Cryptography
 
 /// `parley_` and 48 characters of base64url: 32 random bytes and their CRC-32. A scanner of leaked secrets, and
 /// `init(parsing:)` before any query, can distinguish a token from similar text.
-package struct SessionToken: Sendable, Equatable {
+package struct SessionToken: Sendable, Equatable, RedactedSecret {
     package static let prefix = "parley_"
     /// Characters of the whole text.
     package static let characterCount = 55
@@ -53,11 +53,4 @@ package struct SessionToken: Sendable, Equatable {
     /// SHA-256 of the random bytes: the database and caches store only this. A fast hash is safe here, because
     /// 256 random bits cannot be guessed. Computed at each call (0.15 µs), so keep the result.
     package var digest: [UInt8] { SHA256.digest(secret) }
-}
-
-// Only `text` shows the token.
-extension SessionToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "SessionToken(redacted)" }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: []) }
 }
