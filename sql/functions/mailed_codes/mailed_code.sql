@@ -121,8 +121,8 @@ begin
     from session_create(v_user, p_session, p_digest, p_device, p_count_max) s;
 end $$;
 
--- Deletes a user's address everywhere, and the one that it wants, for an erasure. A mail that a relay already has still arrives; its code is
--- invalid.
+-- Deletes a user's address everywhere, and the address that the user has asked for, for an erasure. A mail that a relay
+-- already has still arrives; its code is invalid.
 -- Locks: the addresses' rows in mail_codes and mails, then the user's row and its wish
 create or replace function mail_forget(p_user uuid) returns void
 language plpgsql volatile as $$

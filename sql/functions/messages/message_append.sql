@@ -120,8 +120,8 @@ begin
 end $$;
 
 -- Appends a batch of messages whose ids are new, so nothing looks for them. Arguments and rows are those of message_append.
+-- A thread that a member has archived returns to the member's inbox if a message alerts the member.
 -- Fails: 23505, if an id is taken: then nothing is stored, and message_append finds out which.
--- Members whom a message alerts find the thread in their inbox again, if they had archived it.
 -- Locks: the threads by id (for no key update, which writes no new row version), the attachments by id, members' rows
 -- (unarchive_lock), then the log
 -- Costs: one set-based statement. It locks the log in its middle, when all items are judged, so the lock is held for

@@ -1,5 +1,5 @@
--- A member's own settings of a thread: muted, archived, pinned, the messages that alert, the seq before which
--- it is cleared, the app's data.
+-- A member's own settings of a thread: muted, archived, pinned, the messages that alert, the seq before which it is
+-- cleared, the app's data.
 
 -- Returns: the settings, with the counts that depend on them.
 create or replace function settings_json(m members) returns json
@@ -11,8 +11,8 @@ language sql stable as $$
     from member_marks(m) r
 $$;
 
--- Changes the members of `p_changes` (muted_until, archived, pinned, notify, hidden_before_seq, custom, labels), and notifies the
--- caller's own devices. Values that are set already change nothing.
+-- Changes the members of `p_changes` (muted_until, archived, pinned, notify, hidden_before_seq, custom, labels), and
+-- notifies the caller's own devices. Values that are set already change nothing.
 -- Returns: the settings as JSON text.
 -- Fails: PY404 thread_not_found; PY403 not_joined; PY422 (hidden_before_seq: past the next message).
 -- Locks: the thread if `archived` changes, so that no message is being sent to it; the member's row, then the log
@@ -52,8 +52,9 @@ begin
             notify = v_new.notify, hidden_before_seq = v_new.hidden_before_seq, custom = v_new.custom, labels = v_new.labels
         where m.thread_id = p_thread and m.user_id = p_user;
         if v_new.archived <> v_old.archived then
-            update threads t set has_archived = case when thread_is_archived(p_thread) then true end
-            where t.id = p_thread and t.has_archived is distinct from case when thread_is_archived(p_thread) then true end;
+            update threads t set has_archived = a.has
+            from (select nullif(thread_is_archived(p_thread), false)) a (has)
+            where t.id = p_thread and t.has_archived is distinct from a.has;
         end if;
         v_head := log_begin() + 1;
         insert into events (pos, at, type, thread_id, user_id, seq, actor_id, body)

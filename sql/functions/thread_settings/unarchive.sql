@@ -1,4 +1,5 @@
--- A message that alerts a member takes the thread out of the member's archive. threads.has_archived says where to look.
+-- A message that alerts a member takes the thread out of the member's archive. threads.has_archived is true if a
+-- member may have archived the thread, else null: sends to other threads look for nobody.
 
 -- Locks the rows of those whom messages to these threads may alert and who have archived the thread: the first
 -- `p_limit` of a thread, and those who are mentioned.
