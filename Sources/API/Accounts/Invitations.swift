@@ -43,13 +43,7 @@ extension Store {
     package func makeInvitation(_ new: NewInvitation, by actor: AdminActor) async throws -> JSONText {
         let code = InvitationCode.random()
         let invitation = try await createInvitation(.make(), digest: code.digest, new, by: actor)
-        var writer = JSONWriter(reserving: 128 + invitation.utf8.count)
-        writer.raw("{\"code\":")
-        writer.write(code.text)
-        writer.raw(",")
-        // The database returns an object with members. They follow its opening brace.
-        writer.raw(JSONText(utf8: Array(invitation.utf8.dropFirst())))
-        return JSONText(utf8: writer.utf8)
+        return invitation.adding("code", code.text)
     }
 }
 
@@ -60,16 +54,10 @@ extension SignInCalls {
     func invitation(_ code: String?) async throws -> InvitationID? {
         guard registration == .invited else { return nil }
         guard let code else { throw Problem.invitationRequired }
-        guard let parsed = InvitationCode(parsing: code.trimmingWhitespace),
+        guard let parsed = InvitationCode(parsing: code.trimmed),
             let found = try await store.findInvitation(digest: parsed.digest)
         else { throw Problem.invitationInvalid }
         return found
-    }
-}
-
-extension String {
-    fileprivate var trimmingWhitespace: String {
-        String(String.UnicodeScalarView(unicodeScalars.filter { !$0.properties.isWhitespace }))
     }
 }
 

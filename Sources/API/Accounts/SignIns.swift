@@ -206,11 +206,8 @@ extension JSONText {
         var writer = JSONWriter(reserving: account.user.utf8.count + account.session.utf8.count + 128)
         writer.raw("{\"user\":")
         writer.raw(account.user)
-        writer.raw(",\"session\":{\"token\":")
-        writer.write(token.text)
-        writer.raw(",")
-        // The database returns an object with members. They follow its opening brace.
-        writer.raw(JSONText(utf8: Array(account.session.utf8.dropFirst())))
+        writer.raw(",\"session\":")
+        writer.raw(account.session.adding("token", token.text))
         writer.raw("}")
         return JSONText(utf8: writer.utf8)
     }

@@ -44,13 +44,7 @@ struct HookCalls: Sendable {
         let hook = try await store.createHook(
             .make(), digest: token.digest, in: new.thread, bot: .make(), name: new.name.text, image: new.image?.text,
             limits: limits, by: actor)
-        var writer = JSONWriter(reserving: 256 + hook.utf8.count)
-        writer.raw("{\"url\":")
-        writer.write("\(origin)/v1/hooks/\(token.text)")
-        writer.raw(",")
-        // The database returns an object with members. They follow its opening brace.
-        writer.raw(JSONText(utf8: Array(hook.utf8.dropFirst())))
-        return .json(JSONText(utf8: writer.utf8), status: .created)
+        return .json(hook.adding("url", "\(origin)/v1/hooks/\(token.text)"), status: .created)
     }
 
     private func postToHook(_ call: Call) async throws -> Answer {

@@ -52,7 +52,7 @@ package struct CommandCalls: Sendable {
             word: fields.word, url: fields.url, description: fields.description?.text, name: fields.name?.text,
             image: fields.image?.text, thread: fields.thread, secret: secret.bytes)
         let command = try await store.createCommand(new, countMax: CommandLimits.countMax, by: actor)
-        return .json(command.with(secret), status: .created)
+        return .json(command.adding("secret", secret.text), status: .created)
     }
 
     private func updateCommand(_ call: Call, _ actor: AdminActor) async throws -> Answer {

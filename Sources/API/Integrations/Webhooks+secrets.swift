@@ -14,19 +14,10 @@ extension Call {
     func rotate(_ store: ([UInt8]) async throws -> JSONText) async throws -> Answer {
         try await noFields()
         let secret = WebhookSecret.random()
-        return .json(try await store(secret.bytes).with(secret))
+        return .json(try await store(secret.bytes).adding("secret", secret.text))
     }
 }
 
 extension WebhookSecret {
     static func random() -> WebhookSecret { WebhookSecret(bytes: RandomBytes.make(count: byteCount)) }
-}
-
-extension JSONText {
-    /// An endpoint or a command with its secret.
-    func with(_ secret: WebhookSecret) -> JSONText {
-        var writer = JSONWriter()
-        writer.write(secret.text)
-        return JSONText(utf8: utf8.dropLast() + Array(#","secret":"#.utf8) + writer.utf8 + Array("}".utf8))
-    }
 }

@@ -69,7 +69,7 @@ package struct WebhookCalls: Sendable {
             id: .make(), url: fields.url, types: fields.types, isThin: fields.isThin, isOrdered: fields.isOrdered,
             secret: secret.bytes)
         let webhook = try await store.createWebhook(new, countMax: WebhookLimits.countMax, by: actor)
-        return .json(webhook.with(secret), status: .created)
+        return .json(webhook.adding("secret", secret.text), status: .created)
     }
 
     private func updateWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {

@@ -65,15 +65,6 @@ extension Store {
                 id: .make(), digest: token.digest, name: draft.name.text, scopes: draft.scopes,
                 expiresAt: draft.expiresAt),
             by: actor)
-        return key.with(token)
-    }
-}
-
-extension JSONText {
-    /// A key with its token.
-    fileprivate func with(_ token: AdminKeyToken) -> JSONText {
-        var writer = JSONWriter()
-        writer.write(token.text)
-        return JSONText(utf8: utf8.dropLast() + Array(#","token":"#.utf8) + writer.utf8 + Array("}".utf8))
+        return key.adding("token", token.text)
     }
 }
