@@ -44,7 +44,8 @@ struct MessageCalls: Sendable {
         let body = try await call.body()
         let (draft, type) = try send.message(body, to: thread, by: identity)
         var message = draft
-        if let once = call.once, body["id"] == nil || body["id"] == .null { message.id = once.messageID }
+        // The policy is asked once for a message, so each repeat must have its id.
+        if policy != nil, let once = call.once, body["id"] == nil || body["id"] == .null { message.id = once.messageID }
         return try await append(message, of: type, once: call.once)
     }
 

@@ -6,9 +6,9 @@ package struct ServiceOffer: Sendable {
     /// The name of the service, as people know it.
     let name: String
     let version: String
-    /// Who may create an account: `open`, `invited` or `closed`.
-    let registration: String
-    /// Whether the service sends mail: codes, and nothing else today.
+    /// Who may create an account.
+    let registration: RegistrationRule
+    /// Whether the service sends mail, and so whether people sign in by a mailed code.
     let sendsMail: Bool
     /// Whether people sign in by tokens of the host app.
     let acceptsTokens: Bool
@@ -19,7 +19,7 @@ package struct ServiceOffer: Sendable {
     let limits: Limits
 
     package init(
-        name: String, version: String, registration: String, sendsMail: Bool, acceptsTokens: Bool,
+        name: String, version: String, registration: RegistrationRule, sendsMail: Bool, acceptsTokens: Bool,
         platforms: Set<PushPlatform>, showsEdits: Bool, limits: Limits
     ) {
         (self.name, self.version, self.registration) = (name, version, registration)
@@ -31,7 +31,7 @@ package struct ServiceOffer: Sendable {
         let ways = ["password"] + (sendsMail ? ["code"] : []) + (acceptsTokens ? ["token"] : [])
         return .object([
             .init("name", .string(name)), .init("version", .string(version)),
-            .init("registration", .string(registration)), .init("sign_in", .array(ways.map { .string($0) })),
+            .init("registration", .string(registration.rawValue)), .init("sign_in", .array(ways.map { .string($0) })),
             .init("mail", .bool(sendsMail)),
             .init(
                 "push",

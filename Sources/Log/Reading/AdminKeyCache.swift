@@ -11,12 +11,7 @@ package final class AdminKeyCache: Sendable {
         var keys: [[UInt8]: AdminKey] = [:]
         /// When each key was last used, in microseconds since 1970, if the database does not know it yet.
         var used: [AdminKeyID: Int64] = [:]
-        /// Recently revoked keys with their positions: a slow read of the database may not see them yet.
-        var revoked: [AdminKeyID: Position] = [:]
-        /// `revoked` may lack keys that were revoked up to here.
-        var revokedSince = Position.start
-        /// How often everything was dropped. A read that began before a restart is not cached.
-        var restartCount = 0
+        var revocations = Revocations<AdminKeyID>()
     }
 
     private let store: Store
@@ -39,11 +34,11 @@ package final class AdminKeyCache: Sendable {
 
     /// Returns the key of a token's digest from the database; nil if there is none, or if it has expired.
     package func find(_ digest: [UInt8], now: Int64) async throws -> AdminKey? {
-        let restartCount = state.withLock { $0.restartCount }
+        let restartCount = state.withLock { $0.revocations.restartCount }
         guard let found = try await store.findAdminKey(digest: digest) else { return nil }
         return state.withLock { state in
-            if state.revoked[found.key.id] != nil { return nil }
-            if found.position >= state.revokedSince, restartCount == state.restartCount {
+            if state.revocations.contain(found.key.id) { return nil }
+            if state.revocations.areComplete(at: found.position, sinceRestart: restartCount) {
                 if state.keys.count >= countMax, let victim = state.keys.keys.first { state.keys[victim] = nil }
                 state.keys[digest] = found.key
             }
@@ -53,24 +48,20 @@ package final class AdminKeyCache: Sendable {
     }
 
     /// Whether this node knows that the key was revoked.
-    package func isRevoked(_ key: AdminKeyID) -> Bool { state.withLock { $0.revoked[key] != nil } }
+    package func isRevoked(_ key: AdminKeyID) -> Bool { state.withLock { $0.revocations.contain(key) } }
 
     /// Records that a key was revoked: at `position` of the log, or, nil, by this node just now.
     package func revoke(_ key: AdminKeyID, at position: Position?) {
         state.withLock { state in
             if let digest = state.keys.first(where: { $0.value.id == key })?.key { state.keys[digest] = nil }
             state.used[key] = nil
-            state.revoked[key] = position ?? state.revoked[key] ?? state.revokedSince
-            guard state.revoked.count > 10_000 else { return }
-            // Ids are never reused. Forgetting is safe when no read can be older: raise `revokedSince` and start again.
-            state.revokedSince = state.revoked.values.max() ?? state.revokedSince
-            state.revoked = [:]
+            state.revocations.record(key, at: position)
         }
     }
 
     /// Drops everything: the database has lost a part of what this node has read.
     func restart(at position: Position) {
-        state.withLock { $0 = State(revokedSince: position, restartCount: $0.restartCount + 1) }
+        state.withLock { $0 = State(revocations: $0.revocations.restarted(at: position)) }
     }
 
     /// Reports to the database when keys were last used: one write for all keys that were used since the last report.

@@ -22,12 +22,7 @@ package final class SessionCache: Sendable {
         /// Digests of the sessions whose use has to be reported. Some may be gone from `entries`.
         var listed: [[UInt8]] = []
         var digests: [SessionID: [UInt8]] = [:]
-        /// Recently ended sessions with their positions: a slow read of the database may not see them yet.
-        var revoked: [SessionID: Position] = [:]
-        /// `revoked` may lack sessions that ended up to here.
-        var revokedSince = Position.start
-        /// How often everything was dropped. A read that began before a restart is not cached.
-        var restartCount = 0
+        var revocations = Revocations<SessionID>()
 
         /// Records that a session is in use. Returns nil if it is unknown here, or was not used after `since`.
         mutating func use(_ digest: [UInt8], now: Int64, ifSince since: Int64 = .min) -> Identity? {
@@ -64,13 +59,13 @@ package final class SessionCache: Sendable {
 
     /// Returns the identity of a token's digest from the database; nil when there is no such session.
     package func find(_ digest: [UInt8], now: Int64) async throws -> Identity? {
-        let restartCount = state.withLock { $0.restartCount }
+        let restartCount = state.withLock { $0.revocations.restartCount }
         guard let found = try await store.findSession(digest: digest, idleDays: idleDays) else {
             return nil
         }
         return state.withLock { state in
-            if state.revoked[found.identity.session] != nil { return nil }
-            if found.position >= state.revokedSince, restartCount == state.restartCount {
+            if state.revocations.contain(found.identity.session) { return nil }
+            if state.revocations.areComplete(at: found.position, sinceRestart: restartCount) {
                 if state.entries.count >= countMax, let victim = state.entries.keys.first {
                     Self.remove(victim, &state)
                 }
@@ -86,30 +81,24 @@ package final class SessionCache: Sendable {
     package func touch(_ session: SessionID, now: Int64) -> Bool {
         state.withLock {
             if let digest = $0.digests[session] { _ = $0.use(digest, now: now) }
-            return $0.revoked[session] == nil
+            return !$0.revocations.contain(session)
         }
     }
 
     /// Whether this node knows that the session has ended.
-    package func isRevoked(_ session: SessionID) -> Bool { state.withLock { $0.revoked[session] != nil } }
+    package func isRevoked(_ session: SessionID) -> Bool { state.withLock { $0.revocations.contain(session) } }
 
     /// Records that a session has ended: at `position` of the log, or, nil, by this node just now.
     package func revoke(_ session: SessionID, at position: Position?) {
         state.withLock { state in
             if let digest = state.digests[session] { Self.remove(digest, &state) }
-            state.revoked[session] = position ?? state.revoked[session] ?? state.revokedSince
-            guard state.revoked.count > 10_000 else { return }
-            // Ids are never reused. Forgetting is safe when no read can be older: raise `revokedSince` and start again.
-            state.revokedSince = state.revoked.values.max() ?? state.revokedSince
-            state.revoked = [:]
+            state.revocations.record(session, at: position)
         }
     }
 
     /// Drops everything: the database has lost a part of what this node has read.
     func restart(at position: Position) {
-        state.withLock {
-            $0 = State(revokedSince: position, restartCount: $0.restartCount + 1)
-        }
+        state.withLock { $0 = State(revocations: $0.revocations.restarted(at: position)) }
     }
 
     private static func remove(_ digest: [UInt8], _ state: inout State) {

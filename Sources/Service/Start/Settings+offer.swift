@@ -6,7 +6,7 @@ import ServiceConfiguration
 extension Settings {
     var offer: ServiceOffer {
         ServiceOffer(
-            name: appName, version: Invocation.version, registration: registrationInUse.rawValue,
+            name: appName, version: Invocation.version, registration: registrationInUse,
             sendsMail: mailServer != nil && mailSender != nil, acceptsTokens: jwtKeysFile != nil,
             platforms: pushPlatforms, showsEdits: showsEdits, limits: limits)
     }
