@@ -52,6 +52,7 @@ package struct AdminCommand: Sendable {
             case .threadNotFound: "--thread"
             case .messageNotFound: "--message"
             case .invitationNotFound: "--invitation"
+            case .keyNotFound: "--key"
             default: nil
             }
         guard let flag, let id = values[flag] else { return problem.description }
