@@ -1,5 +1,7 @@
 // A search of the messages that are stored on this device, while the server cannot be reached.
 
+import { matchesWords, normal } from '../text/match.js';
+
 /** @typedef {import('./types.js').Message} Message */
 
 const foundMax = 30;
@@ -13,17 +15,15 @@ const word = /[\p{L}\p{N}]+/gu;
  * @param {string} [threadID]
  * @returns {Promise<{message: Message, excerpt: string}[]>} */
 export async function searchStored(store, query, threadID) {
-    const wanted = [...normal(query).matchAll(word)].map(([found]) => found);
+    const wanted = normal(query).split(' ').filter(Boolean);
     if (wanted.length === 0) return [];
     const span = threadID ? { from: [threadID, 0], to: [threadID, Infinity] } : {};
     /** @type {Message[]} */
     const messages = await store.read(['messages'], (tx) => tx.all('messages', span));
     return messages
-        .filter(({ payload, type, deleted_at }) => {
-            if (type !== 'message' || deleted_at || !payload?.text) return false;
-            const words = [...normal(payload.text).matchAll(word)].map(([found]) => found);
-            return wanted.every((start) => words.some((each) => each.startsWith(start)));
-        })
+        .filter(({ payload, type, deleted_at }) =>
+            type === 'message' && !deleted_at && payload?.text && matchesWords(payload.text, query)
+        )
         .sort((one, other) => one.timestamp < other.timestamp ? 1 : -1)
         .slice(0, foundMax)
         .map((message) => ({ message, excerpt: excerpt(message.payload?.text ?? '', wanted) }));
@@ -44,9 +44,4 @@ function excerpt(text, wanted) {
 /** @param {string} text */
 function escaped(text) {
     return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
-
-/** Folds case and accents. @param {string} text */
-function normal(text) {
-    return text.normalize('NFKD').replace(/\p{M}/gu, '').toLocaleLowerCase();
 }

@@ -141,7 +141,9 @@ export class Search {
     /** @returns {Promise<Found[]>} */
     async #searched() {
         const options = { q: this.#query.words, thread: this.#threadID, limit: pageSize, page: this.#page };
-        const answer = await this.#chat.http.get('/v1/search', options).catch(offline);
+        const request = this.#chat.http.get('/v1/search', options);
+        // What the server has found is not found again on this device.
+        const answer = await (this.#page ? request : request.catch(offline));
         if (!answer) return await this.#stored();
         const { results, next } = answer;
         this.#page = next;
