@@ -33,7 +33,8 @@ CREATE TABLE public.messages (
     expires_at timestamp with time zone,
     pos bigint NOT NULL,
     reacted boolean,
-    until_delivered boolean
+    until_delivered boolean,
+    counts boolean
 );
 CREATE TABLE public.admin_keys (
     id uuid NOT NULL,
@@ -518,6 +519,7 @@ CREATE TABLE public.events (
     begins uuid[],
     ends uuid[],
     until_delivered boolean,
+    is_silent boolean,
     is_change boolean
 )
 PARTITION BY RANGE (pos);
@@ -885,6 +887,10 @@ CREATE TABLE public.thread_counts (
     count integer NOT NULL
 )
 WITH (fillfactor='70');
+CREATE TABLE public.thread_removals (
+    thread_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL
+);
 CREATE TABLE public.thread_trims (
     thread_id uuid NOT NULL,
     pos bigint NOT NULL
@@ -1102,6 +1108,8 @@ ALTER TABLE ONLY public.sign_in_failures
     ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY public.thread_counts
     ADD CONSTRAINT thread_counts_pkey PRIMARY KEY (user_id);
+ALTER TABLE ONLY public.thread_removals
+    ADD CONSTRAINT thread_removals_pkey PRIMARY KEY (thread_id);
 ALTER TABLE ONLY public.thread_trims
     ADD CONSTRAINT thread_trims_pkey PRIMARY KEY (thread_id);
 ALTER TABLE ONLY public.threads
@@ -1175,7 +1183,7 @@ CREATE INDEX message_reactions_by_emoji ON public.message_reactions USING btree 
 CREATE INDEX message_reactions_by_user ON public.message_reactions USING btree (user_id, thread_id, seq);
 CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (uuid_hash(thread_id), id);
 CREATE INDEX messages_by_sender ON public.messages USING btree (((uuid_hash(sender_id) # uuid_hash(thread_id))), ((seq)::integer));
-CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));
+CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR ((sender_id IS NULL) AND (counts IS NULL)));
 CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) INCLUDE (mentions, sender_id) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
 CREATE INDEX outbox_by_thread ON public.outbox USING btree (thread_id, message_id);
 CREATE INDEX outbox_failures_by_user ON public.outbox_failures USING btree (user_id);
@@ -1198,6 +1206,7 @@ CREATE INDEX rooms_by_label ON public.threads USING gin (labels) WITH (fastupdat
 CREATE INDEX search_stale_by_thread ON public.search_stale USING btree (thread_id, seq);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX sign_in_failures_by_time ON public.sign_in_failures USING btree (failed_at);
+CREATE INDEX thread_removals_next ON public.thread_removals USING btree (at);
 CREATE UNIQUE INDEX threads_by_external_id ON public.threads USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX undelivered_checks_by_thread ON public.undelivered_checks USING btree (thread_id);
 CREATE INDEX undelivered_checks_due ON public.undelivered_checks USING btree (due_at);

@@ -42,7 +42,8 @@ struct AlertText: Equatable {
 
     private static func content(of message: PushMessage) -> String {
         switch message.type {
-        case "message": message.text ?? something
+        // The host app's server sends system messages, too.
+        case "message", "system": message.text ?? something
         case "location": "Location"
         // Only the app can show it: it is encrypted, or of a type of the app's own.
         default: something

@@ -134,7 +134,7 @@ class State:
         change = getattr(self, "on_" + event["type"].replace(".", "_"), None)
         if change and thread_id in self.threads:
             change(thread_id, self.threads[thread_id], data)
-        elif change:
+        elif change and event["type"] != "thread.deleted":
             self.unknown.add(thread_id)
 
     def apply_to_account(self, type_, data):
@@ -177,6 +177,9 @@ class State:
         thread |= {key: data[key] for key in keys}
         thread |= {"title": data["title"] or peer.get("name"), "image": data["image"] or peer.get("profile_image")}
 
+    def on_thread_deleted(self, thread_id, _, __):
+        self.remove_thread(thread_id)
+
     def on_member_updated(self, thread_id, thread, data):
         thread["member_count"] = data["member_count"]
         if thread_id in self.members:
@@ -202,7 +205,7 @@ class State:
         if sender and sender["id"] == self.user_id:
             thread["me"] |= {"read_seq": seq, "delivered_seq": seq}
             self.take_counts(thread_id, {"unread_count": 0, "mention_count": 0})
-        elif sender:
+        elif sender or is_of_host_app(data):
             thread["unread_count"] += 1
             thread["mention_count"] += self.user_id in data["mentions"]
 
@@ -279,6 +282,12 @@ class State:
             known, new = ((one[kind + "_seq"], one.get(kind + "_at") or "") for one in (member, marks))
             if new > known:
                 member |= {key: marks[key] for key in (kind + "_seq", kind + "_at") if key in marks}
+
+
+def is_of_host_app(message):
+    """Whether a message without a sender is the host app's, which counts. The service's own say who did what."""
+    payload = message["payload"]
+    return payload is not None and not {"action", "by"} <= payload.keys()
 
 
 def first_visible(thread):

@@ -185,13 +185,17 @@ create table messages (
     reacted boolean,
     -- Whether the content goes once every device has it. Null for nearly all, which takes no room in a row.
     until_delivered boolean,
+    -- Of messages without a sender: true for the host app's server, whose messages count as unread. Null for the service's
+    -- own ones, which do not.
+    counts boolean,
     primary key (thread_id, seq)
 );
 -- An id is unique in its thread. These two indexes hold hashes, because entries of 16 bytes and less take half the room in
 -- a growing index. Every look-up compares the columns as well: message_find, sender_is.
 create unique index messages_by_id on messages (uuid_hash(thread_id), id);
 -- What stands between two marks without counting as unread.
-create index messages_uncounted on messages (thread_id, seq) where deleted_at is not null or sender_id is null;
+create index messages_uncounted on messages (thread_id, seq)
+    where deleted_at is not null or (sender_id is null and counts is null);
 create index messages_by_sender on messages ((uuid_hash(sender_id) # uuid_hash(thread_id)), (seq::int));
 create index messages_with_mentions on messages (thread_id, seq) include (mentions, sender_id)
     where mentions <> '{}' and deleted_at is null;
@@ -241,6 +245,8 @@ create table events (
     ends uuid[],
     -- Whether the event carries content that goes once every device has it. Nodes record which devices have received it.
     until_delivered boolean,
+    -- message.created: true if it alerts nobody, false if it alerts although it has no sender. Null otherwise.
+    is_silent boolean,
     -- Whether integrations see the event (changes_read). Null: if it is for everyone, so if user_id is null. True: although
     -- it is for one user or for nobody. False: although it is for everyone, because another event says the same.
     is_change boolean,
@@ -566,6 +572,13 @@ create table erasure_threads (
     primary key (user_id, thread_id)
 );
 create index erasure_threads_next on erasure_threads (at);
+
+-- Deleted threads whose messages are still to be withdrawn (thread_delete_step).
+create table thread_removals (
+    thread_id uuid primary key,
+    at timestamptz not null
+);
+create index thread_removals_next on thread_removals (at);
 
 -- Ids only, so that an erased account leaves nothing here by which it is known.
 create table audit (

@@ -39,10 +39,11 @@ struct HookCalls: Sendable {
 
     private func createHook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let new = try await call.fields { fields in try NewHook(&fields) }
+        let thread = try await store.id(of: new.thread, in: "thread_id")
         let origin = try origins.text(for: call)
         let token = HookToken.random()
         let hook = try await store.createHook(
-            .make(), digest: token.digest, in: new.thread, bot: .make(), name: new.name.text, image: new.image?.text,
+            .make(), digest: token.digest, in: thread, bot: .make(), name: new.name.text, image: new.image?.text,
             limits: limits, by: actor)
         return .json(hook.adding("url", "\(origin)/v1/hooks/\(token.text)"), status: .created)
     }
@@ -125,12 +126,12 @@ struct HookCalls: Sendable {
 
 /// A hook that the operator makes.
 private struct NewHook: Sendable {
-    var thread: ThreadID
+    var thread: ThreadReference
     var name: DisplayName
     var image: ImageURL?
 
     init(_ fields: inout Fields<JSONValue>) throws {
-        let thread = fields.required("thread_id", ThreadID.self)
+        let thread = fields.required("thread_id", ThreadReference.self)
         let name = fields.required("name", DisplayName.self)
         image = fields.optional("image", ImageURL.self)
         (self.thread, self.name) = try fields.values(thread, name)

@@ -48,7 +48,7 @@ struct MemberCalls: Sendable {
 }
 
 /// The two states that a PUT can set.
-private struct WantedStatus: TextField {
+struct WantedStatus: TextField {
     let status: MemberStatus
 
     init(text: String) throws(Invalid) {

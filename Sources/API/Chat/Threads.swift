@@ -161,7 +161,7 @@ struct ThreadDraft: Sendable {
 }
 
 /// The changes of a PATCH. A field that is left out stays as it is. Null clears a field that may be empty.
-private struct ThreadChanges {
+struct ThreadChanges: Sendable {
     var title: Title?
     /// The fields to change.
     var members: [JSONValue.Member] = []

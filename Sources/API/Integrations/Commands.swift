@@ -47,10 +47,12 @@ package struct CommandCalls: Sendable {
     private func createCommand(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let url = EndpointURL.text(allowsPrivate: allowsPrivate)
         let fields = try await call.fields { fields in try NewCommandFields(&fields, url) }
+        var thread: ThreadID?
+        if let reference = fields.thread { thread = try await store.id(of: reference, in: "thread_id") }
         let secret = WebhookSecret.random()
         let new = NewCommand(
             word: fields.word, url: fields.url, description: fields.description?.text, name: fields.name?.text,
-            image: fields.image?.text, thread: fields.thread, secret: secret.bytes)
+            image: fields.image?.text, thread: thread, secret: secret.bytes)
         let command = try await store.createCommand(new, countMax: CommandLimits.countMax, by: actor)
         return .json(command.adding("secret", secret.text), status: .created)
     }
@@ -86,7 +88,7 @@ private struct NewCommandFields: Sendable {
     var description: CommandDescription?
     var name: DisplayName?
     var image: ImageURL?
-    var thread: ThreadID?
+    var thread: ThreadReference?
 
     init(_ fields: inout Fields<JSONValue>, _ url: (JSONValue) throws(Invalid) -> String) throws {
         let word = fields.required("word", CommandWord.self)
@@ -94,7 +96,7 @@ private struct NewCommandFields: Sendable {
         description = fields.optional("description", CommandDescription.self)
         name = fields.optional("name", DisplayName.self)
         image = fields.optional("image", ImageURL.self)
-        thread = fields.optional("thread_id", ThreadID.self)
+        thread = fields.optional("thread_id", ThreadReference.self)
         (self.word, self.url) = try fields.values(word, url)
     }
 }

@@ -36,6 +36,11 @@ extension OperationID {
         case .register, .requestCode, .login, .setPassword: []
         case .adminCreateKey, .adminListKeys, .adminDeleteKey,
             .adminCreateUser, .adminListUsers, .adminGetUser, .adminEraseUser, .adminSuspendUser, .adminUnsuspendUser,
+            .adminPutUser, .adminGetUnread,
+            .adminCreateThread, .adminListThreads, .adminPutThread, .adminUpdateThread,
+            .adminDeleteThread,
+            .adminListMembers, .adminPutMember, .adminDeleteMember,
+            .adminSendMessage, .adminListMessages, .adminGetMessage, .adminEditMessage,
             .adminCreateSession, .adminResetPassword, .adminGetThread, .adminDeleteMessage, .adminGetStats,
             .adminListAudit,
             .adminListChanges, .adminAckChanges, .adminListConsumers, .adminGetConsumer, .adminPutConsumer,

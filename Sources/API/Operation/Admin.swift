@@ -9,6 +9,8 @@ struct AdminCalls: Sendable {
     let authenticator: Authenticator
     let hasher: PasswordHasher
     let limits: Limits
+    /// Asks the policy about messages.
+    let messages: MessageCalls
 
     var routes: [Route] {
         let (users, user) = ("/v1/admin/users", "/v1/admin/users/{user_id}")
@@ -16,6 +18,8 @@ struct AdminCalls: Sendable {
             Route(.post, users, .adminCreateUser, repeats: .kept, .admin(.usersWrite, createUser)),
             Route(.get, users, .adminListUsers, query: .read, .admin(.usersRead, listUsers)),
             Route(.get, user, .adminGetUser, .admin(.usersRead, getUser)),
+            Route(.put, user, .adminPutUser, body: .small, .admin(.usersWrite, putUser)),
+            Route(.get, user + "/unread", .adminGetUnread, .admin(.usersRead, getUnread)),
             Route(.delete, user, .adminEraseUser, query: .read, .admin(.usersWrite, eraseUser)),
             Route(.put, user + "/suspension", .adminSuspendUser, body: .small, .admin(.moderation, suspend)),
             Route(.delete, user + "/suspension", .adminUnsuspendUser, .admin(.moderation, unsuspend)),
@@ -23,15 +27,9 @@ struct AdminCalls: Sendable {
             Route(
                 .post, user + "/password-reset", .adminResetPassword, body: .small,
                 .admin(.usersSignIn, resetPassword)),
-            Route(
-                .get, "/v1/admin/threads/{thread_id}", .adminGetThread,
-                .admin(.threadsRead) { call, _ in .json(try await store.adminThread(call.thread())) }),
-            Route(
-                .delete, "/v1/admin/threads/{thread_id}/messages/{message_id}", .adminDeleteMessage,
-                .adminDone(.moderation) { try await store.removeMessage($0.message(), in: $0.thread(), by: $1) }),
             Route(.get, "/v1/admin/stats", .adminGetStats, .admin(.audit) { _, _ in .json(try await store.stats()) }),
             Route(.get, "/v1/admin/audit", .adminListAudit, query: .read, .adminList(.audit, "entries", store.audit)),
-        ]
+        ] + threadRoutes + messageRoutes
     }
 
     private func createUser(_ call: Call, _ actor: AdminActor) async throws -> Answer {
@@ -46,31 +44,35 @@ struct AdminCalls: Sendable {
     }
 
     private func listUsers(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        let (username, request) = try Self.userQuery(call.query)
-        return .list("users", try await store.adminUsers(key: username?.key, request), limit: request.limit)
+        let (filters, request) = try Self.userQuery(call.query)
+        return .list("users", try await store.adminUsers(filters, request), limit: request.limit)
     }
 
-    private static func userQuery(_ query: Fields<String>) throws -> (Username?, PageRequest) {
+    private static func userQuery(_ query: Fields<String>) throws -> (UserFilters, PageRequest) {
         var query = query
         let request = query.pageRequest()
-        let username = query.optional("username", Username.self)
+        var filters = UserFilters()
+        filters.username = query.optional("username", Username.self)
+        filters.externalID = query.optional("external_id", ExternalID.self)
+        filters.email = query.optional("email", EmailAddress.self)
+        filters.prefix = query.optional("query", SearchPrefix.self)?.text
         try query.end()
-        return (username, request)
+        return (filters, request)
     }
 
     private func getUser(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        .json(try await store.adminUser(call.id("user_id", orElse: .userNotFound)))
+        .json(try await store.adminUser(store.user(of: call)))
     }
 
     private func eraseUser(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        let user: UserID = try call.id("user_id", orElse: .userNotFound)
+        let user = try await store.user(of: call)
         authenticator.revoke(
             try await store.eraseUser(user, erasesMessages: ErasureCalls.fate(call.query) == .erase, by: actor))
         return .noContent
     }
 
     private func suspend(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        let user: UserID = try call.id("user_id", orElse: .userNotFound)
+        let user = try await store.user(of: call)
         try await call.noFields()
         authenticator.revoke(try await store.suspend(user, isSuspended: true, by: actor))
         return .noContent
@@ -78,12 +80,12 @@ struct AdminCalls: Sendable {
 
     private func unsuspend(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         authenticator.revoke(
-            try await store.suspend(call.id("user_id", orElse: .userNotFound), isSuspended: false, by: actor))
+            try await store.suspend(store.user(of: call), isSuspended: false, by: actor))
         return .noContent
     }
 
     private func createSession(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        let user: UserID = try call.id("user_id", orElse: .userNotFound)
+        let user = try await store.user(of: call)
         let device = try await call.fields(isOptional: true) { fields in
             let device = fields.optional("device_name", DeviceName.self)
             try fields.end()

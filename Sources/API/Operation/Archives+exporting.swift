@@ -49,7 +49,7 @@ package struct ExportCalls: Sendable {
     }
 
     private func export(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        let scope = try ArchiveScope(call.query)
+        let scope = try await ArchiveFilters(call.query).scope(store)
         let slot = try await begin()
         let reader = open(scope)
         // An error up to here is answered as a problem. A later one cuts off the answer.
@@ -97,16 +97,29 @@ package struct ExportCalls: Sendable {
     }
 }
 
-extension ArchiveScope {
+/// The filters of a query.
+private struct ArchiveFilters: Sendable {
+    let user: UserReference?
+    let thread: ThreadReference?
+    let since: Timestamp?
+    let until: Timestamp?
+
     /// Throws 422.
-    fileprivate init(_ query: Fields<String>) throws {
+    init(_ query: Fields<String>) throws {
         var query = query
-        let user = query.optional("user", UserID.self)
-        let thread = query.optional("thread", ThreadID.self)
-        let since = query.optional("since", Timestamp.self)
-        let until = query.optional("until", Timestamp.self)
+        user = query.optional("user", UserReference.self)
+        thread = query.optional("thread", ThreadReference.self)
+        since = query.optional("since", Timestamp.self)
+        until = query.optional("until", Timestamp.self)
         if let since, let until, since > until { query.refuse("until", "Must not be before `since`.") }
         try query.end()
-        self.init(user: user, thread: thread, since: since, until: until)
+    }
+
+    /// Throws 422 for an external id that nobody has.
+    func scope(_ store: Store) async throws -> ArchiveScope {
+        var scope = ArchiveScope(since: since, until: until)
+        if let user { scope.user = try await store.id(of: user, in: "user") }
+        if let thread { scope.thread = try await store.id(of: thread, in: "thread") }
+        return scope
     }
 }

@@ -42,7 +42,7 @@ package struct API: Sendable {
             sync.feature, HookCalls(services, messages: messages).feature,
             Feature(
                 routes: Self.accountRoutes(services) + Self.chatRoutes(services, messages)
-                    + Self.adminRoutes(services, hasher)),
+                    + Self.adminRoutes(services, hasher, messages)),
             Feature(components: [
                 Component("requests", metrics: requestMetrics.write),
                 Component("rateLimits", metrics: services.rates.write),
@@ -82,10 +82,13 @@ package struct API: Sendable {
             + ReportCalls(store: store).routes
     }
 
-    private static func adminRoutes(_ services: CallServices, _ hasher: PasswordHasher) -> [Route] {
+    private static func adminRoutes(
+        _ services: CallServices, _ hasher: PasswordHasher, _ messages: MessageCalls
+    ) -> [Route] {
         let store = services.store
         return AdminCalls(
-            store: store, authenticator: services.authenticator, hasher: hasher, limits: services.limits
+            store: store, authenticator: services.authenticator, hasher: hasher, limits: services.limits,
+            messages: messages
         ).routes
             + AdminKeyCalls(store: store, adminGuard: services.adminGuard).routes
             + InvitationCalls(store: store).routes

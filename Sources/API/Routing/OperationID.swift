@@ -25,6 +25,10 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case getAttachment, getThumbnail, putThumbnail, getAttachmentInfo, linkAttachment, receiveAttachment, setMediaCookie
     case adminCreateKey, adminListKeys, adminDeleteKey
     case adminCreateUser, adminListUsers, adminGetUser, adminEraseUser, adminSuspendUser, adminUnsuspendUser
+    case adminPutUser, adminGetUnread
+    case adminCreateThread, adminListThreads, adminPutThread, adminUpdateThread, adminDeleteThread
+    case adminListMembers, adminPutMember, adminDeleteMember
+    case adminSendMessage, adminListMessages, adminGetMessage, adminEditMessage
     case adminCreateSession, adminResetPassword, adminGetThread, adminDeleteMessage, adminGetStats, adminListAudit
     case adminListChanges, adminAckChanges, adminListConsumers, adminGetConsumer, adminPutConsumer, adminDeleteConsumer
     case adminCreateWebhook, adminListWebhooks, adminGetWebhook, adminUpdateWebhook, adminDeleteWebhook

@@ -13,6 +13,18 @@ package struct MessageDraft: Sendable {
     package var mentions: [UserID]
     package var expires: KeptTime?
 
+    package init(
+        id: MessageID, type: MessageType, payload: MessagePayload, replyTo: MessageID?, mentions: [UserID] = [],
+        expires: KeptTime?
+    ) {
+        self.id = id
+        self.type = type
+        self.payload = payload
+        self.replyTo = replyTo
+        self.mentions = mentions
+        self.expires = expires
+    }
+
     package init(_ body: JSONValue, limits: Limits) throws(Invalid) {
         var fields = try Fields(body)
         let id = fields.optional("id", MessageID.self)

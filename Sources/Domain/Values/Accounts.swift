@@ -82,19 +82,47 @@ package struct Password: Sendable, TextField, CustomStringConvertible, CustomRef
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A user of the host app: the user's id there, as in its tokens (`sub`). Compared byte by byte.
+/// The host app's own id of a user or thread. A user's is `sub` of its tokens. Compared byte by byte.
 package struct ExternalID: Hashable, Sendable, TextField {
-    package static let byteCountMax = 255
+    /// Unicode scalars.
+    package static let scalarCountMax = 128
     package let text: String
 
     package init(text: String) throws(Invalid) {
-        guard (1...Self.byteCountMax).contains(text.utf8.count), text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+        let scalars = text.unicodeScalars
+        guard (1...Self.scalarCountMax).contains(scalars.count),
+            scalars.allSatisfy({ $0.properties.generalCategory != .control })
         else {
-            throw Invalid("Must have 1 to \(Self.byteCountMax) bytes and no control characters.")
+            throw Invalid("Must have 1 to \(Self.scalarCountMax) characters and no control characters.")
         }
         self.text = text
     }
+
+    // Swift compares strings by their canonical form, which would make two ids of the host app one.
+    package static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+    package func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
 }
+
+/// A user or thread as admin calls name it: by its id, or by `ext:` and the host app's own id.
+package enum Reference<Kind>: Hashable, Sendable, TextField {
+    case id(Identifier<Kind>)
+    case external(ExternalID)
+
+    package init(text: String) throws(Invalid) {
+        let prefix = "ext:"
+        if text.hasPrefix(prefix) {
+            self = .external(try ExternalID(text: String(text.dropFirst(prefix.count))))
+        } else if let id = Identifier<Kind>(parsing: text) {
+            self = .id(id)
+        } else {
+            throw Invalid("Must be a UUID, or ext: and an external id.")
+        }
+    }
+}
+
+package typealias UserReference = Reference<UserKind>
+package typealias ThreadReference = Reference<ThreadKindTag>
 
 /// Whether an account is a person's or a program's.
 package enum AccountKind: String, WordField { case person, bot }

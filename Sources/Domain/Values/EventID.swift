@@ -41,6 +41,7 @@ package enum EventType: String, CaseIterable, Sendable {
     case receiptUpdated = "receipt.updated"
     case threadCreated = "thread.created"
     case threadUpdated = "thread.updated"
+    case threadDeleted = "thread.deleted"
     case memberUpdated = "member.updated"
     case userUpdated = "user.updated"
     case sessionRevoked = "session.revoked"

@@ -13,9 +13,9 @@ package struct HoldName: Hashable, Sendable, TextField {
 /// What a hold covers.
 package enum HoldSubject: Sendable {
     /// The messages that the user sent.
-    case user(UserID)
+    case user(UserReference)
     /// All messages of the thread.
-    case thread(ThreadID)
+    case thread(ThreadReference)
 }
 
 /// A hold as an administrator orders it.
@@ -29,13 +29,13 @@ package struct HoldDraft: Sendable {
         let name = fields.required("name", HoldName.self)
         if fields.has("thread_id") {
             if fields.has("user_id") { fields.refuse("thread_id", "Cannot be combined with `user_id`.") }
-            _ = fields.optional("user_id", UserID.self)
-            let thread = fields.required("thread_id", ThreadID.self)
+            _ = fields.optional("user_id", UserReference.self)
+            let thread = fields.required("thread_id", ThreadReference.self)
             let given = try fields.values(name, thread)
             (self.name, subject) = (given.0, .thread(given.1))
             return
         }
-        let user = fields.required("user_id", UserID.self)
+        let user = fields.required("user_id", UserReference.self)
         let given = try fields.values(name, user)
         (self.name, subject) = (given.0, .user(given.1))
     }

@@ -15,6 +15,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case notReachable = "not_reachable"
     case accountSuspended = "account_suspended"
     case memberLeft = "member_left"
+    case notAMember = "not_a_member"
     case wrongPassword = "wrong_password"
     case wrongCode = "wrong_code"
     case registrationClosed = "registration_closed"
@@ -47,6 +48,9 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case requestTimeout = "request_timeout"
     // 409
     case usernameTaken = "username_taken"
+    case emailTaken = "email_taken"
+    case externalIDTaken = "external_id_taken"
+    case threadKindDiffers = "thread_kind_differs"
     case noPassword = "no_password"
     case emailNeeded = "email_needed"
     case idTaken = "id_taken"

@@ -44,6 +44,8 @@ public enum EventContent: Sendable, Hashable {
     case threadCreated(CreatedThread)
     /// The title, the picture or the retention of a thread has changed.
     case threadUpdated(PublicThread)
+    /// The host app deleted a thread for everyone.
+    case threadDeleted(ThreadID)
     /// A membership, and the thread's number of members.
     case memberUpdated(Member, memberCount: Int)
     /// The user's own settings of a thread have changed.
@@ -103,6 +105,7 @@ extension EventContent {
             self = try several.receipts.map { .receiptsUpdated($0) } ?? .receiptUpdated(data())
         case .threadCreated: self = .threadCreated(try data())
         case .threadUpdated: self = .threadUpdated(try data())
+        case .threadDeleted: self = .threadDeleted((try data() as DeletedThread).id)
         case .memberUpdated:
             var member: Member = try data()
             let count = member.unknown.removeValue(forKey: "member_count")?.int
@@ -128,6 +131,7 @@ extension EventContent {
         case .receiptsUpdated(let changes): return ReceiptChanges(receipts: changes)
         case .threadCreated(let thread): return thread
         case .threadUpdated(let thread): return thread
+        case .threadDeleted(let id): return DeletedThread(id: id)
         case .memberUpdated(var member, let count):
             member.unknown["member_count"] = .integer(Int64(count))
             return member
@@ -141,6 +145,10 @@ extension EventContent {
         case .other(let value): return value
         }
     }
+}
+
+private struct DeletedThread: Codable {
+    var id: ThreadID
 }
 
 /// Tells the two forms of `message.deleted` apart.

@@ -19,6 +19,8 @@ public struct EventType: StringValue {
     public static let threadCreated: Self = "thread.created"
     /// The title, the picture or the retention of a thread has changed.
     public static let threadUpdated: Self = "thread.updated"
+    /// The host app deleted a thread for everyone.
+    public static let threadDeleted: Self = "thread.deleted"
     /// Somebody joined, left, or has another role.
     public static let memberUpdated: Self = "member.updated"
     /// The user's own settings of a thread, or a block, have changed.

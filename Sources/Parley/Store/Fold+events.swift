@@ -17,10 +17,12 @@ extension Fold {
         // The thread may be unknown or left: the message was sent all the same.
         if type == "message.created", let message = data["id"]?.string { try removeSent(message, in: id) }
         guard try thread(id) != nil else {
+            if type == "thread.deleted" { return }
             return try db.run("insert or ignore into missing_thread (id) values (?)", [id])
         }
         switch type {
         case "thread.updated": try updateThread(id, data)
+        case "thread.deleted": try removeThread(id)
         case "member.updated": try updateMember(id, data)
         case "message.created": try createMessage(id, data)
         case "message.updated": try updateMessage(id, data)
@@ -34,7 +36,7 @@ extension Fold {
     }
 
     private static let threadTypes: Set = [
-        "thread.updated", "member.updated", "message.created", "message.updated", "message.deleted",
+        "thread.updated", "thread.deleted", "member.updated", "message.created", "message.updated", "message.deleted",
         "reaction.updated", "receipt.updated", "settings.updated", "user.updated",
     ]
 
@@ -142,11 +144,19 @@ extension Fold {
             if sender == userID {
                 thread.setMe(["read_seq": .init(seq), "delivered_seq": .init(seq)])
                 thread.takeCounts(["unread_count": 0, "mention_count": 0])
-            } else if sender != nil {
+            } else if sender != nil || Self.isOfHostApp(data) {
                 thread.add("unread_count", 1)
                 if isMention { thread.add("mention_count", 1) }
             }
         }
+    }
+
+    /// Whether a message without a sender is the host app's, which counts like any other. The service's own say who did
+    /// what.
+    private static func isOfHostApp(_ message: JSONValue) -> Bool {
+        guard case .object(let payload)? = message["payload"] else { return false }
+        let keys = payload.map(\.key)
+        return !keys.contains("action") || !keys.contains("by")
     }
 
     private mutating func updateMessage(_ id: String, _ data: JSONValue) throws {

@@ -67,7 +67,8 @@ package struct AdminCommand: Sendable {
         case .users:
             let username = try value("--username") { text throws(Invalid) in try Username(text: text) }
             let request = try page()
-            return .list("users", try await store.adminUsers(key: username?.key, request), limit: request.limit)
+            return .list(
+                "users", try await store.adminUsers(UserFilters(username: username), request), limit: request.limit)
         case .user:
             return try await store.adminUser(user())
         case .suspend, .unsuspend:

@@ -144,7 +144,11 @@ extension Store {
     package func editableType(
         of message: MessageID, in thread: ThreadID, by user: UserID
     ) async throws -> MessageType {
-        let text = try await value("message_type", [.id(user), .id(thread), .id(message)]) { try $0.text(0) }
+        try Self.storedType(
+            await value("message_type", [.id(user), .id(thread), .id(message)]) { try $0.text(0) })
+    }
+
+    static func storedType(_ text: String) throws -> MessageType {
         do {
             return try MessageType(text: text)
         } catch {
@@ -172,7 +176,7 @@ extension Store {
 
 extension HistoryBound? {
     /// A bound's three parameters in SQL: seq, id, time.
-    fileprivate var parameters: [Parameter] {
+    var parameters: [Parameter] {
         switch self {
         case .none: [.null, .null, .null]
         case .seq(let seq): [.int8(seq.value), .null, .null]

@@ -27,8 +27,8 @@ extension Store {
     ) async throws -> JSONText {
         let subject: [Parameter] =
             switch draft.subject {
-            case .user(let user): [.id(user), .null]
-            case .thread(let thread): [.null, .id(thread)]
+            case .user(let user): [.id(try await id(of: user, in: "user_id")), .null]
+            case .thread(let thread): [.null, .id(try await id(of: thread, in: "thread_id"))]
             }
         return try await create(
             Creation("hold_create"), once: once,

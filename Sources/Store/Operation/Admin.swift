@@ -19,6 +19,24 @@ package struct AdminActor: Sendable {
     var parameters: [Parameter] { [.text(name), .text(orNull: requestID), .uuid(orNull: key?.id.uuid)] }
 }
 
+/// The accounts that an administrator looks for. Nil for any.
+package struct UserFilters: Sendable {
+    package var username: Username?
+    package var externalID: ExternalID?
+    package var email: EmailAddress?
+    /// The beginning of a word of the name, or of the username. Case-folded.
+    package var prefix: String?
+
+    package init(
+        username: Username? = nil, externalID: ExternalID? = nil, email: EmailAddress? = nil, prefix: String? = nil
+    ) {
+        self.username = username
+        self.externalID = externalID
+        self.email = email
+        self.prefix = prefix
+    }
+}
+
 extension Store {
     /// Creates an account without a session. `key` and `words` are case-folded. Throws `username_taken`.
     package func createUser(
@@ -39,9 +57,34 @@ extension Store {
         try await reads.json("admin_user_get", [.id(user)])
     }
 
-    /// Returns a page of all accounts, the newest first, or the one of a case-folded username.
-    package func adminUsers(key: String?, _ request: PageRequest) async throws -> Page {
-        try await reads.page("admin_user_list", [.text(orNull: key)], request)
+    /// Returns a page of the accounts that fit the filters, the newest first.
+    package func adminUsers(_ filters: UserFilters, _ request: PageRequest) async throws -> Page {
+        try await reads.page(
+            "admin_user_list",
+            [
+                .text(orNull: filters.username?.key), .text(orNull: filters.externalID?.text),
+                .text(orNull: filters.email?.key), .text(orNull: filters.prefix),
+            ], request)
+    }
+
+    /// Creates the account with an external id, or changes an account. `user` is the id of a new account, and without an
+    /// external id that of the account. Throws `user_not_found`, `username_taken`, `email_taken`.
+    package func putUser(
+        _ user: UserID, _ externalID: ExternalID?, changes: JSONText, defaultName: String, words: [String],
+        isBot: Bool?, by actor: AdminActor
+    ) async throws -> (created: Bool, user: JSONText) {
+        try await row(
+            "admin_user_put",
+            actor.parameters + [
+                .id(user), .text(orNull: externalID?.text), .text(defaultName), .json(changes), .texts(words),
+                .bool(orNull: isBot),
+            ]
+        ) { (try $0.bool(0), try $0.json(1)) }
+    }
+
+    /// Returns what an account has unread. Throws `user_not_found`.
+    package func unread(of user: UserID) async throws -> JSONText {
+        try await reads.json("admin_user_unread", [.id(user)])
     }
 
     /// Suspends an account, or ends its suspension. Returns the sessions that ended. Throws `user_not_found`.

@@ -40,7 +40,7 @@ struct HoldDatabase: Sendable {
     func sql(_ text: String) async throws -> String { try await base.sql(text) }
 
     @discardableResult
-    func hold(_ subject: HoldSubject) async throws -> HoldID {
+    func hold(_ subject: HeldSubject) async throws -> HoldID {
         let hold = HoldID.make()
         _ = try await base.store.createHold(hold, try HoldDraft(name: "Case", subject: subject), by: Self.admin)
         return hold
@@ -90,8 +90,14 @@ struct HoldDatabase: Sendable {
     }
 }
 
+/// What a hold of a test covers.
+enum HeldSubject {
+    case user(UserID)
+    case thread(ThreadID)
+}
+
 extension HoldDraft {
-    init(name: String, subject: HoldSubject) throws {
+    init(name: String, subject: HeldSubject) throws {
         let id =
             switch subject {
             case .user(let user): JSONValue.Member("user_id", .string("\(user)"))

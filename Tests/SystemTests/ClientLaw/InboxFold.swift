@@ -144,6 +144,9 @@ struct InboxFold: Sendable {
         switch event["type"].string {
         case "thread.created": threads[id] = created(data)
         case "thread.updated": threads[id]?.update(data)
+        case "thread.deleted":
+            threads[id] = nil
+            unknownThreads.remove(id)
         case "member.updated": apply(member: data, to: id)
         case "message.created": threads[id]?.append(data, to: user)
         case "message.updated": threads[id]?.change(data)
@@ -290,7 +293,8 @@ extension InboxFold.Entry {
             me["read_seq"] = message["seq"]
             me["delivered_seq"] = message["seq"]
             set([], countsFrom: ["unread_count": 0, "mention_count": 0] as JSON)
-        case nil: break
+        // The service's own messages say who did what, and do not count.
+        case nil where message["payload"] == .null || message["payload"]["by"] != .null: break
         default:
             // A message withdrawn meanwhile arrives as a tombstone. It counts, too: its message.deleted is still to
             // come.

@@ -15,6 +15,7 @@ extension SystemTests {
             try await play.playAccount()
             try await play.playTogether()
             try await play.playPassing()
+            try await play.playDeletion()
             let blocks = try Document("docs/events.md").markedBlocks
             let examples = blocks.compactMap { block in
                 block.marker.wholeMatch(of: /example: (.+)/).map { (name: String($0.1), code: block.code) }
@@ -42,7 +43,7 @@ private struct EventPlay {
     private var thread = ""
 
     init() async throws {
-        client = try await TestNodes.shared().a.client
+        client = try await TestNodes.administered().a.client
         ann = try await client.register("Ann")
         ben = try await client.register("Ben")
         cleo = try await client.register("Cleo")
@@ -100,6 +101,14 @@ private struct EventPlay {
         }
         try await record("settings.updated", for: ben) {
             try await client.call("PATCH", "\(path)/settings", ["pinned": true], as: ben)
+        }
+    }
+
+    /// The host app's server deletes the group.
+    mutating func playDeletion() async throws {
+        let (client, path) = (client, path)
+        try await record("thread.deleted", for: ben) {
+            try await client.call("DELETE", "/v1/admin\(path.dropFirst(3))", as: TestNodes.admin)
         }
     }
 

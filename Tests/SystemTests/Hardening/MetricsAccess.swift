@@ -25,9 +25,26 @@ extension SystemTests {
             #expect(try await status(node) == 401)
             #expect(try await status(node, token: "wrong") == 401)
             #expect(try await status(node, token: Self.token) == 200)
-            let none = try await start(["PARLEY_METRICS": "admin"])
+            let database = try await MigratedDatabase.create()
+            let none = try await start(["PARLEY_METRICS": "admin"], on: database)
             #expect(try await status(none) == 404)
             #expect(try await status(none, token: Self.token) == 404)
+            // Keys work without an admin token.
+            for (scope, wanted) in [("metrics", 200), ("audit", 403)] {
+                let made = try await admin(["create", "--name", scope, "--scopes", scope], on: database)
+                let key = try JSON(parsing: Data(made.utf8))
+                #expect(try await status(none, token: key["token"].string) == wanted)
+                #expect(try await admin(["list"], on: database).contains(key["id"].string ?? "-"))
+                _ = try await admin(["revoke", "--key", key["id"].string ?? ""], on: database)
+                try await eventually("a dead key") { try await status(none, token: key["token"].string) == 401 }
+            }
+        }
+
+        /// Runs `parley admin key` and returns what it prints.
+        private func admin(_ words: [String], on database: String) async throws -> String {
+            let outcome = try await Parley.run(["admin", "key"] + words, settings: ["PARLEY_DATABASE_URL": database])
+            #expect(outcome.exit == .status(0), "\(outcome.errors)")
+            return outcome.output
         }
 
         @Test("unset: open on loopback, otherwise with the admin token")

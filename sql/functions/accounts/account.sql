@@ -46,20 +46,28 @@ end $$;
 
 -- Changes the members of `p_changes` (name, profile_image, status_text, preferences, custom). Notifies the account's own
 -- devices, and the people who see the account in threads of up to 100 members: in the first threads at once, in the
--- others by announcement_continue.
--- Fails: PY401 invalid_token (the account was erased meanwhile); as attachment_use_picture.
--- Locks: the user's row, the attachments by id, the announcement, then the log
-create or replace function account_update(p_user uuid, p_changes json, p_words text[]) returns text
+-- others by announcement_continue. The server (`p_is_server`) also changes username and email, each with its `…_key`,
+-- and changes nothing where all is set already. `p_words` are the directory's words that result.
+-- Fails: PY401 invalid_token (the account was erased meanwhile); PY409 username_taken, email_taken; as
+-- attachment_use_picture.
+-- Locks: the user's row, the unique keys of username and address, the attachments by id, the announcement, then the log
+create or replace function account_update(
+    p_user uuid, p_changes json, p_words text[], p_is_server boolean default false) returns text
 language plpgsql volatile as $$
 declare
+    v_old users;
     v_user users;
     v_old_image text;
     v_changes jsonb := p_changes::jsonb;
-    v_is_profile boolean := v_changes ?| array['name', 'profile_image', 'status_text', 'custom'];
+    v_is_profile boolean := v_changes ?| array['name', 'profile_image', 'status_text', 'custom', 'username'];
     v_now timestamptz := stamp();
     v_last bigint;
 begin
-    select u.profile_image into v_old_image from users u where u.id = p_user for no key update;
+    select * into v_old from users u where u.id = p_user for no key update;
+    v_old_image := v_old.profile_image;
+    if p_is_server then
+        perform account_rename(p_user, v_changes);
+    end if;
     update users u set
         name = coalesce(v_changes ->> 'name', u.name),
         profile_image = case when v_changes ? 'profile_image' then v_changes ->> 'profile_image'
@@ -74,7 +82,10 @@ begin
     if v_changes ? 'profile_image' then
         perform attachment_use_picture('profile', p_user, p_user, v_old_image, v_user.profile_image, 'profile_image');
     end if;
-    if v_changes ? 'name' then
+    if p_is_server and v_user::text = v_old::text then
+        return account_get(p_user);
+    end if;
+    if v_changes ?| array['name', 'username'] then
         delete from user_words w where w.user_id = p_user;
         insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
     end if;
@@ -83,11 +94,37 @@ begin
     end if;
     v_last := log_begin() + 1;
     insert into events (pos, at, type, user_id, actor_id, body)
-    values (v_last, v_now, 'user.updated', p_user, p_user, event_json('user.updated', null, v_now, account_json(v_user)::text));
+    values (v_last, v_now, 'user.updated', p_user, case when not p_is_server then p_user end,
+        event_json('user.updated', null, v_now, account_json(v_user)::text));
     if v_is_profile then
-        v_last := change_log(v_last, v_now, 'user.updated', null, p_user, user_json(v_user)::text);
+        v_last := change_log(v_last, v_now, 'user.updated', null, case when not p_is_server then p_user end,
+            user_json(v_user)::text);
         v_last := announcement_write('profile', p_user, null, v_last, v_now, announcement_limit());
     end if;
     perform log_announce(v_last);
     return account_get(p_user);
+end $$;
+
+-- Changes the username and the e-mail address by which an account signs in.
+-- Fails: PY409 username_taken, email_taken.
+-- Locks: the unique keys; the caller holds the user's row
+create or replace function account_rename(p_user uuid, p_changes jsonb) returns void
+language plpgsql volatile as $$
+declare
+    v_constraint text;
+begin
+    if p_changes ?| array['username', 'email'] then
+        update users u set
+            username = case when p_changes ? 'username' then p_changes ->> 'username' else u.username end,
+            username_key = case when p_changes ? 'username' then p_changes ->> 'username_key' else u.username_key end,
+            email = case when p_changes ? 'email' then p_changes ->> 'email' else u.email end,
+            email_key = case when p_changes ? 'email' then p_changes ->> 'email_key' else u.email_key end
+        where u.id = p_user;
+    end if;
+exception when unique_violation then
+    get stacked diagnostics v_constraint = constraint_name;
+    if v_constraint = 'users_by_email' then
+        perform refuse(409, 'email_taken', 'Another account has this e-mail address.');
+    end if;
+    perform refuse(409, 'username_taken', 'This username is taken. Choose another username.');
 end $$;

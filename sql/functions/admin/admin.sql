@@ -5,7 +5,7 @@
 create or replace function admin_user_json(u users) returns json
 language sql stable as $$
     select json_build_object('id', u.id, 'kind', case when u.is_bot then 'bot' else 'person' end, 'username', u.username,
-        'name', u.name, 'profile_image', u.profile_image,
+        'external_id', u.external_id, 'email', u.email, 'name', u.name, 'profile_image', u.profile_image,
         'status_text', u.status_text, 'created_at', rfc3339(u.created_at), 'suspended_at', rfc3339(u.suspended_at),
         'erased_at', rfc3339(u.erased_at), 'has_password', u.password_hash is not null,
         'session_count', (select count(*) from sessions s where s.user_id = u.id),
@@ -19,16 +19,108 @@ language sql stable as $$
     select coalesce((select admin_user_json(u)::text from users u where u.id = p_user), refuse_unknown('user'))
 $$;
 
--- Returns: a page of all accounts, the newest first; with `p_key` only the one of that username (case-folded by the
--- caller).
-create or replace function admin_user_list(p_key text, p_limit int, p_after_rank bigint, p_after_id uuid)
+-- Returns: a page of all accounts, the newest first; only those with the given username, external id and e-mail
+-- address, and of whom a word of the name or the username begins with `p_prefix`. Null for any. Names and addresses
+-- are case-folded by the caller.
+-- Costs: with a username, an external id or an address an index probe; with a prefix as user_search
+create or replace function admin_user_list(
+    p_key text, p_external_id text, p_email_key text, p_prefix text, p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
 language plpgsql stable as $$
+declare
+    v_ids uuid[];
 begin
+    if coalesce(p_key, p_external_id, p_email_key) is not null then
+        v_ids := array(
+            select u.id from users u where u.username_key = p_key
+            union all select u.id from users u where u.external_id = p_external_id
+            union all select u.id from users u where u.email_key = p_email_key);
+    elsif p_prefix is not null then
+        v_ids := array(select distinct w.user_id from user_words w
+            where w.word >= p_prefix collate "C" and w.word < (p_prefix || U&'\+10FFFF') collate "C"
+                and (p_after_id is null or w.user_id < p_after_id)
+            order by w.user_id desc limit p_limit);
+    end if;
+    if v_ids is null then
+        return query
+        select admin_user_json(u)::text, 0::bigint, u.id
+        from users u where p_after_id is null or u.id < p_after_id order by u.id desc limit p_limit;
+        return;
+    end if;
     return query
     select admin_user_json(u)::text, 0::bigint, u.id
-    from users u where (p_key is null or u.username_key = p_key) and (p_after_id is null or u.id < p_after_id)
+    from users u
+    where u.id = any (v_ids) and (p_after_id is null or u.id < p_after_id)
+        and (u.username_key = p_key) is not false and (u.external_id = p_external_id) is not false
+        and (u.email_key = p_email_key) is not false
+        and (p_key is null or u.username_key is not null) and (p_external_id is null or u.external_id is not null)
+        and (p_email_key is null or u.email_key is not null)
+        and (p_prefix is null or exists (select from user_words w where w.user_id = u.id
+            and w.word >= p_prefix collate "C" and w.word < (p_prefix || U&'\+10FFFF') collate "C"))
     order by u.id desc limit p_limit;
+end $$;
+
+-- Creates the account with an external id, or changes it: what `p_changes` has, as account_update. Without an external id
+-- changes the account `p_user`. A new account has the id `p_user`, and the name `p_name_or_else` if `p_changes` has none.
+-- What is set already changes nothing. `p_words` are those of the directory for the name and username that result.
+-- `p_is_bot` is null where the caller does not say.
+-- Returns: whether the account was created, and the account.
+-- Fails: PY404 user_not_found; PY409 username_taken, email_taken; PY422 (kind: it never changes); as account_update.
+-- Locks: the unique key of the external id, then as account_update
+create or replace function admin_user_put(
+    p_actor text, p_request text, p_admin_key uuid, p_user uuid, p_external_id text, p_name_or_else text, p_changes json,
+    p_words text[], p_is_bot boolean
+) returns table (created boolean, account text)
+language plpgsql volatile as $$
+declare
+    v_changes jsonb := p_changes;
+    v_user users;
+    v_before users;
+begin
+    created := false;
+    if p_external_id is not null then
+        insert into users as u (id, external_id, name, is_bot, created_at)
+        values (p_user, p_external_id, coalesce(v_changes ->> 'name', p_name_or_else), nullif(p_is_bot, false), stamp())
+        on conflict (external_id) where external_id is not null do nothing
+        returning u.* into v_user;
+        created := found;
+    end if;
+    if created then
+        insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
+        perform audit_note(p_actor, p_request, p_admin_key, 'user.create', p_user);
+        v_changes := v_changes - 'name';
+    else
+        select * into v_user from users u
+        where (u.external_id = p_external_id or (p_external_id is null and u.id = p_user)) and u.erased_at is null;
+        if not found then
+            perform refuse_unknown('user');
+        elsif p_is_bot <> coalesce(v_user.is_bot, false) then
+            perform refuse(422, 'invalid', 'The kind of an account cannot change.', 'kind');
+        end if;
+    end if;
+    if v_changes <> '{}' then
+        v_before := v_user;
+        perform account_update(v_user.id, v_changes::json, p_words, true);
+        select * into v_user from users u where u.id = v_before.id;
+        if not created and v_user::text <> v_before::text then
+            perform audit_note(p_actor, p_request, p_admin_key, 'user.update', v_user.id);
+        end if;
+    end if;
+    account := admin_user_get(v_user.id);
+    return next;
+end $$;
+
+-- Returns: what the account has unread, as its inbox counts it.
+-- Fails: PY404 user_not_found.
+-- Costs: as user_threads
+create or replace function admin_user_unread(p_user uuid) returns text
+language plpgsql stable as $$
+begin
+    perform user_require(p_user);
+    return (select json_build_object('unread_total', coalesce(sum(t.unread), 0)::bigint, 'mention_total',
+            coalesce(sum(mention_count(m, t.own_seq)) filter (where t.head > t.own_seq), 0)::bigint)::text
+        from user_threads(p_user) t
+        join members m on m.thread_id = t.thread_id and m.user_id = p_user);
 end $$;
 
 -- Creates an account without a session. Without a password it can only be signed in to by an issued session. With

@@ -2,15 +2,18 @@
 -- node. Each call locks its rows and skips rows locked by others, so nodes share the work and finish what a dead node
 -- started.
 
--- Does a part of the work. A call withdraws at most `p_limit` messages of one thread.
+-- Does a part of the work, that of deleted threads first. A call withdraws at most `p_limit` messages of one thread.
 -- Returns: 1; 0 when there is nothing to do, or another session walks the log.
 -- Locks: a row of erasure_threads (skipped when locked), the thread, members; or the walk (skipped when locked), the events' rows; then the log
--- Costs: two index probes when there is nothing to do
+-- Costs: three index probes when there is nothing to do
 create or replace function erasure_sweep(p_limit int) returns int
 language plpgsql volatile as $$
 declare
     v_task erasure_threads;
 begin
+    if thread_delete_step(p_limit) then
+        return 1;
+    end if;
     -- A user leaves a thread only after its members got the erased profile.
     select * into v_task from erasure_threads t
     where t.at <= clock_timestamp()
@@ -83,7 +86,7 @@ declare
         where r.thread_id = p_task.thread_id and r.user_id = p_task.user_id limit p_limit);
     -- The same condition as the partial index messages_uncounted has.
     v_seqs bigint[] := array(select m.seq from messages m where m.thread_id = p_task.thread_id and m.seq > p_task.seq
-        and (m.deleted_at is not null or m.sender_id is null) order by m.seq limit p_limit);
+        and (m.deleted_at is not null or (m.sender_id is null and m.counts is null)) order by m.seq limit p_limit);
 begin
     delete from receipt_marks r where r.ctid = any (v_marks);
     perform hold_keep_notices(p_task.thread_id, v_seqs, p_task.user_id);

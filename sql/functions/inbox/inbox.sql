@@ -66,7 +66,7 @@ language sql stable rows 100 as $$
             when o.own_seq < o.read_seq or o.hides then (select unread_count(m, o.own_seq, o.head) from members m
                 where m.thread_id = o.thread_id and m.user_id = p_user)
             else o.head - o.mark - (select count(*) from messages x where x.thread_id = o.thread_id and x.seq > o.mark
-                and (x.deleted_at is not null or x.sender_id is null)) end, o.labels
+                and (x.deleted_at is not null or (x.sender_id is null and x.counts is null))) end, o.labels
     from (
         select r.*, greatest(r.own_seq, r.hidden_before_seq - 1) as mark
         from (

@@ -11,18 +11,39 @@ begin
     return v_member;
 end $$;
 
--- Returns: the membership of a caller who may read and write in the thread.
+-- Returns: the membership of a caller who may read and write in the thread. Null stands for the host app's server, which
+-- may do what an owner may, in every thread, and from which nothing is hidden.
 -- Fails: PY404 thread_not_found, PY403 not_joined.
 create or replace function member_joined(p_thread uuid, p_user uuid) returns members
 language plpgsql stable as $$
 declare
     v_member members := member_of(p_thread, p_user);
 begin
-    if v_member.status is null then
+    if p_user is null then
+        return member_server(p_thread);
+    elsif v_member.status is null then
         perform thread_refuse();
     elsif v_member.status = 'invited' then
         perform refuse(403, 'not_joined', 'Accept the invitation to this thread first.');
     end if;
+    return v_member;
+end $$;
+
+-- Returns: the host app's server as a member of any thread.
+-- Fails: PY404 thread_not_found.
+create or replace function member_server(p_thread uuid) returns members
+language plpgsql stable as $$
+declare
+    v_member members;
+begin
+    if not exists (select from threads t where t.id = p_thread) then
+        perform refuse_unknown('thread');
+    end if;
+    v_member.thread_id := p_thread;
+    v_member.role := 'owner';
+    v_member.status := 'joined';
+    v_member.hidden_before_seq := 0;
+    v_member.hides := false;
     return v_member;
 end $$;
 

@@ -3,7 +3,7 @@
 -- Ends the membership of `p_user`: removed by another member, or left. A declined or withdrawn invitation becomes
 -- `left`; `left_by_choice` records whether it was the person's own choice. When the last owner leaves, the admin who
 -- joined first becomes owner; without admins, the member who joined first. In a group a system message names who left;
--- in a room there is none (as with member_put).
+-- in a room there is none (as with member_put). `p_actor` is null for the host app's server, which no message names.
 -- Fails: PY404 thread_not_found, member_not_found; PY403 not_joined, not_allowed; PY409 direct_members_fixed.
 -- Locks: the thread, the members' rows, the member's count, then the log
 create or replace function member_delete(p_actor uuid, p_thread uuid, p_user uuid) returns void
@@ -19,7 +19,7 @@ begin
     update members m set role = 'member',
         status = case when p_actor = p_user or v_old.status = 'invited' then 'left' else 'removed' end,
         -- A member who had left before the invitation has still left by choice when it is withdrawn.
-        left_by_choice = p_actor = p_user or (v_old.status = 'invited' and m.left_by_choice is true)
+        left_by_choice = coalesce(p_actor = p_user, false) or (v_old.status = 'invited' and m.left_by_choice is true)
     where m.thread_id = p_thread and m.user_id = p_user returning m.* into v_new;
     if v_old.status = 'joined' then
         update threads t set member_count = t.member_count - 1 where t.id = p_thread returning t.* into v_thread;
@@ -36,19 +36,20 @@ begin
         v_head := member_log(v_head, v_now, v_thread, v_heir, 'none', null);
     end if;
     if v_old.status = 'joined' and v_thread.kind = 'group' then
-        v_head := system_message(v_head, v_now, p_thread, member_news(v_new.status, p_actor, p_user));
+        v_head := system_message(v_head, v_now, p_thread,
+            member_news(case when p_actor is null then 'left' else v_new.status end, coalesce(p_actor, p_user), p_user));
     end if;
     perform log_announce(v_head);
 end $$;
 
--- Returns: the thread, locked, for a user who has joined it or is invited. Other callers are refused before they wait
+-- Returns: the thread, locked, for a user who has joined it or is invited, or for the server. Other callers are refused before they wait
 -- for the lock.
 -- Fails: PY404 thread_not_found.
 -- Locks: the thread
 create or replace function member_lock(p_thread uuid, p_user uuid) returns threads
 language plpgsql volatile as $$
 begin
-    if (member_of(p_thread, p_user)).status is null then
+    if p_user is not null and (member_of(p_thread, p_user)).status is null then
         perform thread_refuse();
     end if;
     return thread_lock(p_thread);
@@ -62,12 +63,12 @@ declare
     v_actor members := member_of(t.id, p_actor);
     v_old members := member_of(t.id, p_user);
 begin
-    if p_actor <> p_user then
+    if p_actor is distinct from p_user then
         v_actor := member_joined(t.id, p_actor);
     elsif v_actor.status is null then
         perform thread_refuse();
     end if;
-    if t.kind = 'direct' and (p_actor <> p_user or v_old.status = 'joined') then
+    if t.kind = 'direct' and (p_actor is distinct from p_user or v_old.status = 'joined') then
         perform refuse(409, 'direct_members_fixed', 'A direct thread cannot be left. Archive it instead.');
     end if;
     if v_old.status is null then

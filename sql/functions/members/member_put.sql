@@ -1,7 +1,8 @@
 -- Adding, inviting, accepting and promoting. member_log.sql has the events.
 
 -- Fails: unless `p_actor` may do what member_put is asked for. `p_old` is the member's row so far, or nulls.
--- docs/access.md has the rules as a table.
+-- docs/access.md has the rules as a table. The host app's server (null) may do what an owner may; and people who left by
+-- their own choice, or declined, may be added by it. Blocks bind it in direct threads.
 create or replace function member_put_check(
     t threads, p_actor uuid, p_user uuid, p_old members, p_role text, p_status text
 ) returns void
@@ -9,7 +10,7 @@ language plpgsql stable as $$
 declare
     v_actor members := member_of(t.id, p_actor);
 begin
-    if p_actor <> p_user then
+    if p_actor is distinct from p_user then
         v_actor := member_joined(t.id, p_actor);
     elsif v_actor.status is null then
         -- A room is open to all but removed people. A person who declined a direct thread may join it later.
@@ -25,7 +26,8 @@ begin
         perform refuse(409, 'direct_members_fixed',
             'A direct thread always has the same two members. A user who declined can be invited again.');
     end if;
-    if p_actor = p_user and p_old.blocked and p_old.status <> 'joined' then
+    if p_old.status <> 'joined' and ((p_old.blocked and (p_actor = p_user or p_actor is null))
+        or (p_old.blocks and p_actor is null)) then
         perform block_refuse();
     end if;
     if p_role <> coalesce(p_old.role, 'member') and v_actor.role is distinct from 'owner' then
@@ -77,8 +79,8 @@ begin
         -- Nobody else can put a person back into a direct thread that they declined.
         v_new.status := coalesce(p_status,
             case when t.kind = 'direct' and p_actor <> p_user then 'invited' else 'joined' end);
-    elsif p_old.status = 'invited' and p_actor = p_user then
-        -- Only the invited person accepts an invitation; a joined member stays joined.
+    elsif p_old.status = 'invited' and (p_actor = p_user or (p_actor is null and p_status = 'joined')) then
+        -- Only the invited person and the server accept an invitation; a joined member stays joined.
         v_new.status := coalesce(p_status, 'joined');
     end if;
     if v_new.status = 'invited' and p_old.status is distinct from 'invited' then
@@ -91,8 +93,8 @@ begin
             v_new.read_seq := greatest(p_old.read_seq, thread_head(t.id));
             v_new.read_at := p_now;
         end if;
-        -- A person who joins a thread that all have left becomes its owner.
-        v_new.role := case t.member_count when 0 then 'owner' else v_new.role end;
+        -- A person who joins a thread that all have left becomes its owner. The server says itself who is owner.
+        v_new.role := case when t.member_count = 0 and p_actor is not null then 'owner' else v_new.role end;
     end if;
     return v_new;
 end $$;
@@ -122,6 +124,7 @@ end $$;
 -- and joined for a new member. In a group a system message names who joined or was added. Not in a room: people join
 -- and leave rooms by the thousand, and such messages would hide the conversation. The last arguments are those of
 -- thread_create.
+-- `p_actor` is null for the host app's server.
 -- Returns: the member as JSON.
 -- Fails: PY404 thread_not_found, user_not_found; PY403 not_joined, not_allowed, not_reachable, member_left (they left
 -- by their own choice, and can be invited); PY409 direct_members_fixed, last_owner; PY422 (thread is full:

@@ -26,7 +26,7 @@ begin
     if (member_of(p_thread, p_user)).blocked then
         perform block_refuse();
     end if;
-    v_is_held := hold_enter() and hold_covers(p_thread, p_user);
+    v_is_held := hold_enter() and hold_covers(p_thread, v_message.sender_id);
     if p_attachments <> '{}' then
         p_payload := attachment_edit(v_message, p_attachments, p_payload);
     end if;
@@ -75,7 +75,7 @@ begin
     return (message_own(p_user, p_thread, p_message)).type;
 end $$;
 
--- Returns: a message that the caller sent.
+-- Returns: a message that the caller sent; for the host app's server (null) any message.
 -- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined, not_allowed (another user sent it); PY409
 -- message_deleted.
 create or replace function message_own(p_user uuid, p_thread uuid, p_message uuid) returns messages
@@ -83,8 +83,10 @@ language plpgsql stable as $$
 declare
     v_message messages := message_of(member_joined(p_thread, p_user), p_message);
 begin
-    if v_message.sender_id is distinct from p_user then
+    if p_user is not null and v_message.sender_id is distinct from p_user then
         perform refuse(403, 'not_allowed', 'Only its sender may edit a message.');
+    elsif v_message.sender_id is null and v_message.counts is null then
+        perform refuse(403, 'not_allowed', 'The service''s own messages cannot be edited.');
     elsif v_message.payload is null then
         perform refuse(409, 'message_deleted', 'This message was deleted.');
     end if;

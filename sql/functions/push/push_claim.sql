@@ -111,7 +111,7 @@ begin
         case when g.seq = 0 and g.outcome = 'send' then push_read_upto(g.member, g.thread_id, g.own_seq) end as read_upto,
         g.message_id, (select h.title from threads h where h.id = g.thread_id) as title,
         (select s.name from users s where s.id = g.sender_id) as sender_name, g.type,
-        case when g.type = 'message' and g.outcome = 'send'
+        case when g.type in ('message', 'system') and g.outcome = 'send'
             then coalesce(nullif(g.payload ->> 'text', ''), g.payload #>> '{attachments,0,name}') end as body,
         (select a.preferences ->> 'push' from users a where a.id = g.user_id) as privacy
     from judged g

@@ -4,21 +4,21 @@
 --   seq     of a new message; 0 when only an unread count may have changed
 --   who     with `seq` > 0 the sender; otherwise the user whose count may have changed, null for all members
 --   about   the seq of the message that the event withdraws for everyone
--- `p_user`, `p_seq` and `p_actor` are the event's columns; `p_member` is the first of those whose membership begins or
+-- `p_user`, `p_seq`, `p_actor` and `p_is_silent` are the event's columns; a silent message changes counts only; `p_member` is the first of those whose membership begins or
 -- ends. Inlined where it is in FROM. Callers write `offset 0` after it, or each use of a column would compute it
 -- again.
 create or replace function push_effect(
-    p_type text, p_thread uuid, p_user uuid, p_member uuid, p_seq bigint, p_actor uuid
+    p_type text, p_thread uuid, p_user uuid, p_member uuid, p_seq bigint, p_actor uuid, p_is_silent boolean
 ) returns table (seq bigint, who uuid, about bigint)
 language sql stable as $$
-    select case p_type when 'message.created' then p_seq else 0 end,
-        case p_type when 'message.created' then p_actor
+    select case when p_type = 'message.created' and p_is_silent is not true then p_seq else 0 end,
+        case p_type when 'message.created' then case when p_is_silent is not true then p_actor end
             when 'member.updated' then p_member
             else coalesce(p_user, case p_type when 'receipt.updated' then p_actor end) end,
         case when p_type = 'message.deleted' and p_user is null then p_seq end
     where p_thread is not null and case p_type
-        -- System messages have no sender, and get no alert.
-        when 'message.created' then p_actor is not null
+        -- The service's system messages have no sender, and get no alert.
+        when 'message.created' then p_actor is not null or p_is_silent is not null
         when 'message.deleted' then true
         -- Muting, archiving, pinning and what alerts change no count; clearing the history does.
         when 'settings.updated' then p_seq > 0

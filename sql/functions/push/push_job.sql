@@ -20,7 +20,7 @@ begin
                 order by x.seq limit 1) is distinct from f.who as is_answer
             from (select * from events x where x.pos > p_from and x.pos <= p_upto offset 0) e
             cross join lateral (select * from push_effect(e.type, e.thread_id, e.user_id,
-                (coalesce(e.begins, e.ends))[1], e.seq, e.actor_id) offset 0) f
+                (coalesce(e.begins, e.ends))[1], e.seq, e.actor_id, e.is_silent) offset 0) f
             where e.at > p_oldest
                 and ((e.user_id is null and e.thread_id = any (p_threads))
                     or (p_with_own and (e.user_id is not null or e.begins is not null or e.ends is not null)))
@@ -91,7 +91,7 @@ begin
                 (select e.* from events e where e.user_id = g.user_id and e.pos > g.pos and e.pos <= v_end and e.at > p_oldest
                 order by e.pos desc limit 1000)) x
             cross join lateral (select * from push_effect(x.type, x.thread_id, x.user_id,
-                (coalesce(x.begins, x.ends))[1], x.seq, x.actor_id) offset 0) f
+                (coalesce(x.begins, x.ends))[1], x.seq, x.actor_id, x.is_silent) offset 0) f
             where f.seq > 0 or f.who is null or f.who = g.user_id
         )
         select row(h.session_id, h.pos, null, h.platform, h.thread_id, w.told, h.at, null, 0)::push_jobs

@@ -1,6 +1,7 @@
 -- Sends members their own counts again (receipt.updated, to them alone) after the message.deleted of `p_messages`,
 -- which are given as they were before: members who were mentioned, which a tombstone does not say, and members who had
--- deleted one for themselves, for whom it no longer counted. All other members can count by the tombstone: one less
+-- deleted one for themselves, for whom it no longer counted; and all members after a message of the host app's server,
+-- whose tombstone does not say that it counted. All other members can count by the tombstone: one less
 -- for each that was unread. Members who had read the messages get no event.
 -- Returns: the last position written.
 -- Locks: the caller holds the log
@@ -15,6 +16,9 @@ declare
             union all
             select x.thread_id, x.seq, x.sender_id, h.user_id from unnest(p_messages) x
             join message_hides h on h.thread_id = x.thread_id and h.seq = x.seq
+            union all
+            select x.thread_id, x.seq, x.sender_id, j.user_id from unnest(p_messages) x
+            join members j on j.thread_id = x.thread_id and j.status = 'joined' where x.sender_id is null and x.counts
         ) o
         join members m on m.thread_id = o.thread_id and m.user_id = o.id and m.status = 'joined'
         cross join lateral member_marks(m) r

@@ -1,6 +1,6 @@
 -- Unread messages and mentions.
 
--- Returns: the messages of others after the mark, without deleted, system and hidden ones; 0 for a bot. Seqs are dense and the
+-- Returns: the messages of others after the mark, without deleted, hidden and the service's system ones; 0 for a bot. Seqs are dense and the
 -- member's own messages lie before the mark, so this is a difference minus the few exceptions.
 -- Costs: a few index probes, however many messages are unread
 create or replace function unread_count(m members, p_read bigint, p_head bigint) returns bigint
@@ -12,7 +12,7 @@ begin
         return 0;
     end if;
     return p_head - v_read - (select count(*) from messages x
-        where x.thread_id = m.thread_id and x.seq > v_read and (x.deleted_at is not null or x.sender_id is null))
+        where x.thread_id = m.thread_id and x.seq > v_read and (x.deleted_at is not null or (x.sender_id is null and x.counts is null)))
         -- After marking unread, some of the member's own messages are after the mark.
         - case when m.back_to_seq = p_read then (select count(*) from messages x
             where sender_key(x.sender_id, x.thread_id) = sender_key(m.user_id, m.thread_id) and x.seq::int > v_read::int
@@ -28,7 +28,7 @@ language plpgsql stable as $$
 begin
     return (select count(*) from message_hides h
         where h.thread_id = p_thread and h.user_id = p_user and h.seq > p_read
-            and (select m.deleted_at is null and m.sender_id <> p_user from messages m
+            and (select m.deleted_at is null and coalesce(m.sender_id <> p_user, m.counts) from messages m
                 where m.thread_id = p_thread and m.seq between h.seq and h.seq order by m.seq limit 1));
 end $$;
 

@@ -22,7 +22,7 @@ declare
     v_messages messages[] := array(
         select m from unnest(p_threads, p_ids, p_senders) g (thread_id, id, sender_id)
         cross join lateral message_find(g.thread_id, g.id) m
-        where m.sender_id = g.sender_id and (m.expires_at is not null or m.until_delivered));
+        where m.sender_id is not distinct from g.sender_id and (m.expires_at is not null or m.until_delivered));
 begin
     insert into message_expiries (thread_id, seq, expires_at)
     select m.thread_id, m.seq, m.expires_at from unnest(v_messages) m where m.expires_at is not null;

@@ -8,6 +8,8 @@
 --   p_strangers_are_invited   people who share no thread with the creator are invited in any case
 --   p_custom, p_labels        as in threads; an existing thread keeps its own
 --   p_keys, p_steps_ms, p_windows_ms   the creator's limits, as in rate_limit_spend: new threads, strangers added
+-- The host app's server has no creator (null): the thread's members are `p_members` alone, with `p_roles` in their order.
+-- It gives an image and an external id, and gets no row if the thread exists already (thread_ensure).
 -- Fails: PY422 (members: somebody is not a user); PY422 too_many_threads; PY403 not_reachable (one of them has blocked
 -- the creator); PY429 rate_limited.
 -- Locks: the pair, their thread; the room's unique key; the creator's limits; the members' counts; then the log. For
@@ -16,7 +18,8 @@ create or replace function thread_create(
     p_thread uuid, p_kind text, p_title text, p_room_key text, p_creator uuid, p_members uuid[], p_invite boolean,
     p_keep_s int default null, p_threads_max int default null, p_strangers_are_invited boolean default false,
     p_custom text default null, p_labels text[] default null,
-    p_keys bytea[] default null, p_steps_ms int[] default null, p_windows_ms int[] default null
+    p_keys bytea[] default null, p_steps_ms int[] default null, p_windows_ms int[] default null,
+    p_roles text[] default null, p_image text default null, p_external_id text default null
 ) returns table (created boolean, thread text)
 language plpgsql volatile as $$
 declare
@@ -28,29 +31,33 @@ declare
     v_joined uuid[];
     v_unknown uuid;
     v_body text;
+    v_people uuid[] := array_remove(p_creator || p_members, null);
 begin
     select n.id into v_unknown from unnest(p_members) n (id)
     where not exists (select from users u where u.id = n.id and u.erased_at is null) limit 1;
     if found then
         perform refuse(422, 'invalid', format('There is no user %s.', v_unknown), 'members');
     end if;
-    if p_kind = 'direct' and direct_lock(p_creator, p_members[1]) is not null then
+    if p_kind = 'direct' and direct_lock(v_people[1], v_people[2]) is not null and p_creator is not null then
         perform block_check(p_creator, p_members);
     end if;
-    if p_members <> '{}' and (p_keys <> '{}' or p_strangers_are_invited) then
+    if p_members <> '{}' and p_creator is not null and (p_keys <> '{}' or p_strangers_are_invited) then
         v_strangers := strangers(p_creator, p_members);
     end if;
     if p_strangers_are_invited and not p_invite then
         v_invited := v_strangers;
     end if;
-    v_joined := p_creator || array(select n.id from unnest(p_members) n (id) where n.id <> all (v_invited));
-    insert into threads (id, kind, title, room_key, keep_s, created_at, member_count, direct_low, direct_high, custom, labels)
-    values (p_thread, p_kind, p_title, p_room_key, p_keep_s, v_now, cardinality(v_joined),
-        case when p_kind = 'direct' then least(p_creator, p_members[1]) end,
-        case when p_kind = 'direct' then greatest(p_creator, p_members[1]) end, p_custom, nullif(p_labels, '{}'))
+    v_joined := array(select n.id from unnest(v_people) n (id) where n.id <> all (v_invited));
+    insert into threads (id, kind, title, image, room_key, external_id, keep_s, created_at, member_count, direct_low,
+        direct_high, custom, labels)
+    values (p_thread, p_kind, p_title, p_image, p_room_key, p_external_id, p_keep_s, v_now, cardinality(v_joined),
+        case when p_kind = 'direct' then least(v_people[1], v_people[2]) end,
+        case when p_kind = 'direct' then greatest(v_people[1], v_people[2]) end, p_custom, nullif(p_labels, '{}'))
     on conflict do nothing
     returning * into v_thread;
-    if not found then
+    if not found and p_creator is null then
+        return;
+    elsif not found then
         -- Another call made it first. Only direct threads get here: rooms are created by room_join.
         return query select false, thread_reopen(t.id, p_creator, p_threads_max) from threads t
             where t.direct_low = least(p_creator, p_members[1]) and t.direct_high = greatest(p_creator, p_members[1]);
@@ -58,20 +65,27 @@ begin
     end if;
     perform rate_limit_spend(1, 1, p_keys, p_steps_ms, p_windows_ms);
     perform rate_limit_spend(2, cardinality(v_strangers), p_keys, p_steps_ms, p_windows_ms);
-    perform thread_count_add(p_creator, p_creator || p_members, p_threads_max);
+    perform thread_count_add(p_creator, v_people, p_threads_max);
+    perform attachment_use_picture('thread', p_thread, null, null, p_image, 'image');
     insert into members (thread_id, user_id, role, status, joined_at, invited_at, invited_by, is_bot)
-    select p_thread, n.id, case when n.id = p_creator then 'owner' else 'member' end,
+    select p_thread, n.id, case when n.id = p_creator then 'owner'
+            else coalesce(p_roles[array_position(p_members, n.id)], 'member') end,
         case when n.is_joined then 'joined' else 'invited' end, case when n.is_joined then v_now end,
         case when not n.is_joined then v_now end, case when not n.is_joined then p_creator end,
         (select u.is_bot from users u where u.id = n.id)
-    from (select u.id, u.id = any (v_joined) as is_joined from unnest(p_creator || p_members) u (id)) n;
+    from (select u.id, u.id = any (v_joined) as is_joined from unnest(v_people) u (id)) n;
 
     if p_kind = 'direct' then
         perform block_mark(p_thread);
     end if;
     v_head := log_begin() + 1;
-    perform block_check(p_creator, p_members);
-    perform account_check(p_creator || p_members);
+    if p_creator is not null then
+        perform block_check(p_creator, p_members);
+    elsif p_kind = 'direct' then
+        perform block_check(v_people[1], v_people[2:]);
+        perform block_check(v_people[2], v_people[:1]);
+    end if;
+    perform account_check(v_people);
     insert into events (pos, at, type, thread_id, begins, actor_id, body)
     values (v_head, v_now, 'thread.created', p_thread, v_joined, p_creator,
         event_json('thread.created', p_thread, v_now, thread_created_data(v_thread, null)));
@@ -86,6 +100,10 @@ begin
         v_head := v_head + cardinality(v_invited);
     end if;
     perform log_announce(v_head);
+    if p_creator is null then
+        return query select true, admin_thread_get(p_thread);
+        return;
+    end if;
     return query select true, thread_view(v_thread, m)::text from members m
         where m.thread_id = p_thread and m.user_id = p_creator;
 end $$;

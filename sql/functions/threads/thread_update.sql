@@ -3,6 +3,7 @@
 -- Changes the members of `p_changes` (title, topic, image, keep_s, custom, labels). Publishes thread.updated to members and invited people,
 -- and for a new title a system message. A new retention holds for messages sent afterwards. `p_room_key` is the new
 -- title's key; only rooms have one. Values that are set already change nothing.
+-- `p_user` is null for the host app's server, whose new titles have no system message.
 -- Returns: the thread as the caller sees it.
 -- Fails: PY404 thread_not_found; PY403 not_joined, not_allowed, not_reachable; PY409 title_taken (of a room); PY422
 -- (title, topic, image: a direct thread has none of its own; a room needs a title), or as attachment_use_picture.
@@ -48,7 +49,7 @@ begin
         end;
         perform thread_update_log(v_old, v_new, v_now, p_user);
     end if;
-    return thread_view(v_new, v_member)::text;
+    return case when p_user is null then admin_thread_get(p_thread) else thread_view(v_new, v_member)::text end;
 end $$;
 
 -- Fails: unless the member may make these changes.
@@ -89,7 +90,7 @@ begin
     if v_has_invited then
         v_head := announcement_write('thread', p_new.id, null, v_head, p_now, announcement_limit());
     end if;
-    if p_new.title is distinct from p_old.title then
+    if p_new.title is distinct from p_old.title and p_by is not null then
         v_head := system_message(v_head, p_now, p_new.id, json_build_object('action', 'renamed', 'by', person_json(p_by),
             'title', p_new.title, 'old_title', p_old.title));
     end if;

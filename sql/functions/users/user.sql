@@ -55,3 +55,11 @@ language sql stable as $$
     join users u on u.id = p.user_id
     order by p.rank, u.id
 $$;
+
+-- Returns: those of the users that exist, by the host app's ids.
+-- Costs: an index probe for each
+create or replace function user_by_external_id(p_external_ids text[]) returns table (external_id text, id uuid)
+language sql stable as $$
+    select u.external_id, u.id from unnest(p_external_ids) x (external_id)
+    join users u on u.external_id = x.external_id where u.external_id is not null
+$$;

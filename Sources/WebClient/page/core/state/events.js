@@ -16,6 +16,8 @@ import * as changed from './thread.js';
 const threadChanges = {
     'thread.updated': (thread, data, _userID, records) => records.putThread(changed.withUpdate(thread, data)),
 
+    'thread.deleted': (thread, _data, _userID, records) => records.deleteThread(thread.id),
+
     'member.updated': async (thread, { member_count, ...member }, userID, records) => {
         const members = await records.members(thread.id);
         if (members) records.putMembers(thread.id, withMember(members, member));
@@ -101,7 +103,7 @@ export async function apply({ type, thread_id, data }, userID, records) {
     if (!change) return;
     const thread = await records.thread(thread_id);
     if (thread) await change(thread, data, userID, records);
-    else records.noteUnknownThread(thread_id);
+    else if (type !== 'thread.deleted') records.noteUnknownThread(thread_id);
 }
 
 /**

@@ -105,9 +105,8 @@ export function counting(thread, message, userID) {
     if (seq <= thread.countedSeq) return { ...thread, ranges };
     thread = { ...thread, ranges };
     if (seq > thread.head) thread = { ...thread, head: seq, last_activity_at: timestamp };
-    // A system message has no sender.
-    if (!sender) return thread;
-    if (sender.id === userID) {
+    if (!sender && !isOfHostApp(message)) return thread;
+    if (sender?.id === userID) {
         // Sending a message marks everything as read.
         const read = withOwn(thread, { read_seq: seq, delivered_seq: seq });
         return withCounts(read, { unread_count: 0, mention_count: 0 });
@@ -119,7 +118,14 @@ export function counting(thread, message, userID) {
     };
 }
 
-/** The thread after a message was deleted for everyone.
+/** Whether a message without a sender is the host app's, which counts like any other. The service's own say who did what.
+ * @param {Message} message
+ */
+function isOfHostApp({ payload }) {
+    return !!payload && !('action' in payload && 'by' in payload);
+}
+
+/** The thread after a message was deleted for everyone. The counts after one of the host app's come in an event of their own.
  * @param {StoredThread} thread
  * @param {Message} tombstone
  * @param {string} userID

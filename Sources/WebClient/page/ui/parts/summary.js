@@ -38,7 +38,7 @@ export function systemText({ payload }, ownID) {
     const known = ['joined', 'left', 'added', 'removed', 'renamed'].includes(action ?? '');
     return known
         ? t(`shell.system.${action}.${isOwn ? 'you' : 'other'}`, { by: by?.name ?? '', user: userName, title })
-        : t('shell.system.unknown');
+        : /** @type {{text?: string}} */ (payload ?? {}).text || t('shell.system.unknown');
 }
 
 /** Returns who is typing, such as "Ben is typing…", or an empty text.
