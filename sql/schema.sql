@@ -1202,12 +1202,12 @@ CREATE INDEX reviews_by_message ON public.reviews USING btree (message_id, threa
 CREATE INDEX reviews_by_sender ON public.reviews USING btree (sender_id, id);
 CREATE INDEX reviews_by_state ON public.reviews USING btree (state, id);
 CREATE UNIQUE INDEX reviews_pending ON public.reviews USING btree (thread_id, message_id) WHERE (state = 'pending'::text);
-CREATE INDEX rooms_by_label ON public.threads USING gin (labels) WITH (fastupdate=off) WHERE ((kind = 'room'::text) AND (labels IS NOT NULL));
 CREATE INDEX search_stale_by_thread ON public.search_stale USING btree (thread_id, seq);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX sign_in_failures_by_time ON public.sign_in_failures USING btree (failed_at);
 CREATE INDEX thread_removals_next ON public.thread_removals USING btree (at);
 CREATE UNIQUE INDEX threads_by_external_id ON public.threads USING btree (external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX threads_by_label ON public.threads USING gin (labels) WITH (fastupdate=off) WHERE (labels IS NOT NULL);
 CREATE INDEX undelivered_checks_by_thread ON public.undelivered_checks USING btree (thread_id);
 CREATE INDEX undelivered_checks_due ON public.undelivered_checks USING btree (due_at);
 CREATE INDEX user_words_by_user ON public.user_words USING btree (user_id);

@@ -90,7 +90,7 @@ create table threads (
     check ((kind = 'room') = (room_key is not null))
 );
 create unique index threads_by_external_id on threads (external_id) where external_id is not null;
-create index rooms_by_label on threads using gin (labels) with (fastupdate = off) where kind = 'room' and labels is not null;
+create index threads_by_label on threads using gin (labels) with (fastupdate = off) where labels is not null;
 
 create table members (
     thread_id uuid not null,
@@ -526,7 +526,7 @@ create table idempotency_keys (
     created_at timestamptz not null,
     -- A user, an admin key, or the nil UUID for all admin tokens.
     caller_id uuid not null,
-    -- The message that was sent, which has the body. Null for everything else.
+    -- The message that was sent, or the thread that existed already; they have the body. Null for everything else.
     thread_id uuid,
     message_id uuid,
     -- Null while the request is under way, and if it created nothing.

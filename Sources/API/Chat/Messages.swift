@@ -44,9 +44,14 @@ struct MessageCalls: Sendable {
         let body = try await call.body()
         let (draft, type) = try send.message(body, to: thread, by: identity)
         var message = draft
-        // The policy is asked once for a message, so each repeat must have its id.
-        if policy != nil, let once = call.once, body["id"] == nil || body["id"] == .null { message.id = once.messageID }
+        if let id = id(of: body, call.once) { message.id = id }
         return try await append(message, of: type, once: call.once)
+    }
+
+    /// The id of a message whose sender chose none, for a request that may be repeated: the policy is asked once for a
+    /// message, so each repeat must have its id.
+    func id(of body: JSONValue, _ once: IdempotentRequest?) -> MessageID? {
+        policy != nil && (body["id"] ?? .null) == .null ? once?.messageID : nil
     }
 
     /// Appends a message if the policy allows it; with its payload, or not yet. A message under review is not kept under

@@ -19,11 +19,13 @@ struct ReviewCalls: Sendable {
 
     private func decideReview(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let message: MessageID = try call.id("message_id", orElse: Problem(.reviewNotFound, "There is no such review."))
-        let (action, thread) = try await call.fields { fields in
+        let (action, reference) = try await call.fields { fields in
             let action = fields.required("action", ReviewAction.self)
-            let thread = fields.optional("thread_id", ThreadID.self)
+            let thread = fields.optional("thread_id", ThreadReference.self)
             return (try fields.values(action), thread)
         }
+        var thread: ThreadID?
+        if let reference { thread = try await store.id(of: reference, in: "thread_id") }
         return .json(try await store.decideReview(message, in: thread, action, by: actor))
     }
 }

@@ -6,7 +6,7 @@ extension AdminCalls {
     var messageRoutes: [Route] {
         let (all, one) = (Self.thread + "/messages", Self.thread + "/messages/{message_id}")
         return [
-            Route(.post, all, .adminSendMessage, body: .message, .admin(.messagesWrite, sendMessage)),
+            Route(.post, all, .adminSendMessage, body: .message, repeats: .kept, .admin(.messagesWrite, sendMessage)),
             Route(.get, all, .adminListMessages, query: .read, .admin(.messagesRead, listMessages)),
             Route(
                 .get, one, .adminGetMessage,
@@ -24,7 +24,9 @@ extension AdminCalls {
 
     private func sendMessage(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let thread = try await store.thread(of: call)
-        let draft = try ServerMessageDraft(await call.body(), limits: limits)
+        let body = try await call.body()
+        var draft = try ServerMessageDraft(body, limits: limits)
+        if let id = messages.id(of: body, call.once) { draft.message.id = id }
         var sender: UserID?
         if let reference = draft.sender { sender = try await store.id(of: reference, in: "sender") }
         let mentions = try await store.ids(of: draft.mentions, in: "mentions").withoutRepeats
@@ -42,7 +44,7 @@ extension AdminCalls {
         }
         let (created, message) = try await store.send(
             ServerMessage(draft: draft.message, sender: sender, mentions: mentions, isSilent: draft.isSilent),
-            to: thread, payload: payload, by: actor)
+            to: thread, payload: payload, by: actor, once: call.once)
         return .made(created, message)
     }
 

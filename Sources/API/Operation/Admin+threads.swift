@@ -9,7 +9,7 @@ extension AdminCalls {
     var threadRoutes: [Route] {
         let (members, member) = (Self.thread + "/members", Self.thread + "/members/{user_id}")
         return [
-            Route(.post, Self.threads, .adminCreateThread, .admin(.threadsWrite, createThread)),
+            Route(.post, Self.threads, .adminCreateThread, repeats: .kept, .admin(.threadsWrite, createThread)),
             Route(.get, Self.threads, .adminListThreads, query: .read, .admin(.threadsRead, listThreads)),
             Route(.put, Self.thread, .adminPutThread, .admin(.threadsWrite, putThread)),
             Route(
@@ -29,11 +29,7 @@ extension AdminCalls {
 
     private func createThread(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let draft = try AdminThreadDraft(await call.body(), limits: limits)
-        let (created, id, thread) = try await store.ensureThread(
-            serverThread(draft, externalID: nil), id: .make(), threadCountMax: limits.accountThreadCountMax, by: actor)
-        if created { return .json(thread, status: .created) }
-        // Two people have a direct thread already.
-        return .json(try await complete(id, draft, members: members(of: draft), by: actor))
+        return try await ensure(serverThread(draft, externalID: nil), draft, by: actor, once: call.once)
     }
 
     /// Creates the thread of an external id, or sets what the body names and adds the members whom the thread lacks. Each
@@ -46,12 +42,19 @@ extension AdminCalls {
             return .json(try await complete(id, draft, members: members, by: actor))
         }
         guard case .external(let external) = reference else { throw Problem.noSuchThread }
-        let new = try await serverThread(draft, externalID: external)
-        let (created, id, thread) = try await store.ensureThread(
-            new, id: .make(), threadCountMax: limits.accountThreadCountMax, by: actor)
-        return created
-            ? .json(thread, status: .created)
-            : .json(try await complete(id, draft, members: (new.members, new.roles), by: actor))
+        return try await ensure(serverThread(draft, externalID: external), draft, by: actor)
+    }
+
+    /// Creates a thread. One that exists already (two people have a direct thread, or another call made it a moment ago)
+    /// is completed.
+    private func ensure(
+        _ new: ServerThread, _ draft: AdminThreadDraft, by actor: AdminActor, once: IdempotentRequest? = nil
+    ) async throws -> Answer {
+        let (created, thread) = try await store.ensureThread(
+            new, id: .make(), threadCountMax: limits.accountThreadCountMax, by: actor, once: once)
+        if created { return .json(thread, status: .created) }
+        let id = try ThreadID(JSONReader.read(thread.utf8)["id"] ?? .null)
+        return .json(try await complete(id, draft, members: (new.members, new.roles), by: actor))
     }
 
     private func members(of draft: AdminThreadDraft) async throws -> (ids: [UserID], roles: [MemberRole?]) {
@@ -67,7 +70,8 @@ extension AdminCalls {
         let (ids, roles) = try await members(of: draft)
         return ServerThread(
             kind: draft.kind, title: draft.title ?? nil, image: draft.image ?? nil,
-            retention: draft.retention ?? .standard(limits), members: ids, roles: roles, externalID: externalID)
+            retention: draft.retention ?? .standard(limits), members: ids, roles: roles, externalID: externalID,
+            appData: draft.appData)
     }
 
     /// Sets what the draft names in an existing thread. Returns the thread.
@@ -91,12 +95,13 @@ extension AdminCalls {
     }
 
     private func listThreads(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        var query = call.query
+        var query = call.query(list: "label")
         let request = query.pageRequest()
         let user = query.optional("user", UserReference.self)
         var filters = ThreadFilters()
         filters.kind = query.optional("kind", ThreadKind.self)
         filters.externalID = query.optional("external_id", ExternalID.self)
+        filters.labels = query.labels()
         try query.end()
         if let user { filters.member = try await store.id(of: user, in: "user") }
         return .list("threads", try await store.adminThreads(filters, request), limit: request.limit)
@@ -145,6 +150,7 @@ private struct AdminThreadDraft: Sendable {
     var title: Title??
     var image: Picture??
     var retention: Retention?
+    var appData: AppData
     var members: [Member]
 
     init(_ body: JSONValue, limits: Limits) throws(Invalid) {
@@ -155,6 +161,7 @@ private struct AdminThreadDraft: Sendable {
         }
         image = fields.given("image") { json throws(Invalid) in try Picture?(json) }
         retention = fields.optional("retention") { json throws(Invalid) in try Retention(json, limits: limits) }
+        appData = AppData(&fields)
         let countMax = kind == .room ? limits.roomMemberCountMax : limits.groupMemberCountMax
         members =
             fields.optional("members") { json throws(Invalid) in
@@ -190,7 +197,7 @@ private struct AdminThreadDraft: Sendable {
         if let title { changes.append(.init("title", .string(orNull: title?.text))) }
         if let image { changes.append(.init("image", .string(orNull: image?.text))) }
         if let retention { changes.append(.init("keep_s", retention.keepS.map { .integer($0) } ?? .null)) }
-        return changes
+        return changes + appData.members
     }
 }
 

@@ -49,6 +49,7 @@ private struct UserDraft: Sendable {
         username = fields.given("username") { json throws(Invalid) in try Username?(json) }
         let email = fields.given("email") { json throws(Invalid) in try EmailAddress?(json) }
         let image = fields.given("profile_image") { json throws(Invalid) in try Picture?(json) }
+        let custom = fields.given("custom") { json throws(Invalid) in try CustomData?(json) }
         try fields.end()
         if let name { changes.append(.init("name", .string(name.text))) }
         if let username {
@@ -60,5 +61,6 @@ private struct UserDraft: Sendable {
             changes.append(.init("email_key", .string(orNull: email?.key)))
         }
         if let image { changes.append(.init("profile_image", .string(orNull: image?.text))) }
+        if let custom { changes.append(.init("custom", custom?.json ?? .null)) }
     }
 }

@@ -99,7 +99,7 @@ struct AdminCalls: Sendable {
 
 extension AdminCalls {
     private func resetPassword(_ call: Call, _ actor: AdminActor) async throws -> Answer {
-        let user: UserID = try call.id("user_id", orElse: .userNotFound)
+        let user = try await store.user(of: call)
         try await call.noFields()
         return .json(try await store.resetPassword(of: user, by: actor), status: .created)
     }

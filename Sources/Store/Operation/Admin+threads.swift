@@ -12,10 +12,11 @@ package struct ServerThread: Sendable {
     /// In the order of `members`. Nil for `member`, and for whom the thread has already.
     package var roles: [MemberRole?]
     package var externalID: ExternalID?
+    package var appData: AppData
 
     package init(
         kind: ThreadKind, title: Title?, image: Picture?, retention: Retention, members: [UserID],
-        roles: [MemberRole?], externalID: ExternalID?
+        roles: [MemberRole?], externalID: ExternalID?, appData: AppData
     ) {
         self.kind = kind
         self.title = title
@@ -24,6 +25,7 @@ package struct ServerThread: Sendable {
         self.members = members
         self.roles = roles
         self.externalID = externalID
+        self.appData = appData
     }
 }
 
@@ -32,6 +34,8 @@ package struct ThreadFilters: Sendable {
     package var member: UserID?
     package var kind: ThreadKind?
     package var externalID: ExternalID?
+    /// Those that a thread has all of. Empty for any.
+    package var labels: [String] = []
 
     package init() {}
 }
@@ -59,24 +63,25 @@ extension Store {
             [
                 .uuid(orNull: filters.member?.uuid), .text(orNull: filters.kind?.rawValue),
                 .text(orNull: filters.externalID?.text),
+                .texts(orNull: filters.labels.isEmpty ? nil : filters.labels),
             ], request)
     }
 
     /// Creates a thread, or returns the one with its external id, or of its two people. Throws `thread_kind_differs`,
-    /// `title_taken`, `external_id_taken`.
+    /// `title_taken`, `external_id_taken`; and the `KeptAnswer` of a request `once` that was done before.
     package func ensureThread(
-        _ thread: ServerThread, id: ThreadID, threadCountMax: Int?, by actor: AdminActor
-    ) async throws -> (created: Bool, id: ThreadID, thread: JSONText) {
-        try await row(
-            "admin_thread_create",
+        _ thread: ServerThread, id: ThreadID, threadCountMax: Int?, by actor: AdminActor, once: IdempotentRequest?
+    ) async throws -> (created: Bool, body: JSONText) {
+        try await create(
+            Creation("admin_thread_create", column: "thread"), once: once,
             actor.parameters + [
                 .id(id), .text(thread.kind.rawValue), .text(orNull: thread.title?.text),
                 .text(orNull: thread.kind == .room ? thread.title?.key.text : nil), .ids(thread.members),
                 .texts(thread.roles.map { $0?.rawValue }), .text(orNull: thread.image?.text),
                 .int4(orNull: thread.retention.keepS), .text(orNull: thread.externalID?.text),
-                .int4(orNull: threadCountMax.map { Int32($0) }),
-            ]
-        ) { (try $0.bool(0), ThreadID(try $0.uuid(1)), try $0.json(2)) }
+                .int4(orNull: threadCountMax.map { Int32($0) }), .text(orNull: thread.appData.custom??.text),
+                .texts(thread.appData.labels??.texts ?? []),
+            ])
     }
 
     /// Returns those of the members whom a thread lacks, or who have another role there. Throws 422 for an unknown one.
@@ -136,13 +141,14 @@ extension Store {
         try await reads.json("message_get", [.null, .id(thread), .id(message)])
     }
 
-    /// Sends a message. Throws `not_a_member`, and as a send of a user.
+    /// Sends a message. Throws `not_a_member`, and as a send of a user; and the `KeptAnswer` of a request `once` that was
+    /// done before.
     package func send(
-        _ message: ServerMessage, to thread: ThreadID, payload: MessagePayload, by actor: AdminActor
-    ) async throws -> (created: Bool, message: JSONText) {
+        _ message: ServerMessage, to thread: ThreadID, payload: MessagePayload, by actor: AdminActor,
+        once: IdempotentRequest?
+    ) async throws -> (created: Bool, body: JSONText) {
         let draft = message.draft
-        let (outcome, text) = try await row(
-            "admin_message_send",
+        let parameters =
             actor.parameters + [
                 .id(thread), .id(draft.id), .uuid(orNull: message.sender?.uuid), .text(draft.type.text),
                 .json(payload.text), .uuid(orNull: draft.replyTo?.uuid),
@@ -151,7 +157,10 @@ extension Store {
                 payload.attachments.isEmpty ? .null : .text(Self.arrayLiteral(payload.attachments)),
                 .bool(message.isSilent),
             ]
-        ) { (try $0.text(0), $0.isNull(1) ? nil : try $0.json(1)) }
+        if let once { return try await append("admin_message_send_once", once, parameters) }
+        let (outcome, text) = try await row("admin_message_send", parameters) {
+            (try $0.text(0), $0.isNull(1) ? nil : try $0.json(1))
+        }
         guard let text else { throw Self.refusal(ofOutcome: outcome) }
         return (outcome == "created", text)
     }

@@ -34,7 +34,8 @@ struct Creation: Query {
     /// The column with the JSON of a function that returns a table; its column `created` says whether the thing is new.
     /// Nil for a function that returns the JSON alone, always of something new.
     var column: String?
-    /// Whether an answer about something that exists is kept, too. Such an answer must show no content of others.
+    /// Whether an answer about something that existed is kept as it is, because it shows no content of others. Otherwise
+    /// that something is a thread, and a repeat shows it as it is then.
     var keepsExisting = false
     /// Whether the first three parameters are those of an `IdempotentRequest`.
     var isOnce = false
@@ -60,7 +61,7 @@ struct Creation: Query {
             from idempotency_claim($1, $2, $3) c
             cross join lateral idempotency_answer($1, $2, c.status, c.body, case when c.status is null then (
                 select json_build_object('status', case when m.created then 201 else 200 end, 'body', m.body,
-                    'is_kept', \(keepsExisting ? "true" : "m.created"))
+                    'is_own', \(keepsExisting ? "true" : "m.created"))
                 from (\(call)) m) end) a
             """)
     }
@@ -95,16 +96,22 @@ extension Store {
     package func append(
         _ message: NewMessage, once: IdempotentRequest
     ) async throws -> (created: Bool, body: JSONText) {
-        let (status, body, isRepeat, outcome) = try await row(
-            "message_append_once",
-            once.parameters + [
+        try await append(
+            "message_append_once", once,
+            [
                 .id(message.id), .id(message.thread), .id(message.sender), .text(message.type),
                 .json(message.payload), .uuid(orNull: message.replyTo?.uuid),
                 .text(orNull: message.mentions.isEmpty ? nil : Self.arrayLiteral(message.mentions)),
                 .int4(orNull: message.expires?.seconds),
                 .text(orNull: message.attachments.isEmpty ? nil : Self.arrayLiteral(message.attachments)),
-            ]
-        ) { row in
+            ])
+    }
+
+    /// Appends a message by a function that keeps the answer.
+    func append(
+        _ function: String, _ once: IdempotentRequest, _ parameters: [Parameter]
+    ) async throws -> (created: Bool, body: JSONText) {
+        let (status, body, isRepeat, outcome) = try await row(function, once.parameters + parameters) { row in
             (
                 row.isNull(0) ? nil : Int(try row.int4(0)), row.isNull(1) ? nil : try row.json(1), try row.bool(2),
                 try row.textOrNull(3)

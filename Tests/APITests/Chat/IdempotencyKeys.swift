@@ -120,9 +120,9 @@ struct IdempotencyKeys {
         let direct = #"{"kind":"direct","members":["\#(bob.id)"]}"#
         let existing = try await bob.client.post("/v1/threads", #"{"kind":"direct","members":["\#(ann.id)"]}"#)
         let key = makeKey()
-        for _ in 1...2 {
+        for replayed in [nil, "true", "true"] {
             let reply = try await post(ann.client, "/v1/threads", direct, key: key)
-            #expect(reply.status == 200)
+            #expect(reply.status == 200 && reply.headers["idempotent-replayed"] == replayed)
             #expect(try reply.string("id") == existing.string("id"))
         }
         let other = try await post(ann.client, "/v1/threads", #"{"kind":"group"}"#, key: key)

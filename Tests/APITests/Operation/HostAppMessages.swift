@@ -24,6 +24,10 @@ struct HostAppMessages {
         }
     }
 
+    private func post(_ client: Client, _ path: String, _ body: String, key: String) async throws -> Reply {
+        try await client.send("POST", path, body: body, headers: ["Idempotency-Key: \(key)"])
+    }
+
     @Test("sends as a user who has joined, once for each id, with the event that the user's own send has")
     func sendsAsUsers() async throws {
         let ground = try await Ground()
@@ -148,5 +152,53 @@ struct HostAppMessages {
             try await admin.patch("\(ground.path)/\(id)", #"{"payload":{"text":"x"}}"#).problemCode == "message_deleted"
         )
         #expect(try await admin.get("\(ground.path)/\(MessageID.make())").problemCode == "message_not_found")
+    }
+
+    @Test("returns a thread to the archive's owner when the server speaks, and leaves it there for a silent message")
+    func unarchives() async throws {
+        let ground = try await Ground()
+        let (admin, ben) = (ground.admin, ground.ben)
+        func archive() async throws {
+            _ = try await ben.client.patch("/v1/threads/\(ground.thread)/settings", #"{"archived":true}"#)
+        }
+        func isArchived() async throws -> Bool? {
+            try await ben.client.get("/v1/threads/\(ground.thread)")["me.archived"]?.bool
+        }
+        for sender in ["null", "\"\(ground.ann.id)\""] {
+            try await archive()
+            let silent = #"{"sender":\#(sender),"payload":{"text":"psst"},"silent":true}"#
+            #expect(try await admin.post(ground.path, silent).status == 201)
+            #expect(try await isArchived() == true)
+            #expect(
+                try await admin.post(ground.path, #"{"sender":\#(sender),"payload":{"text":"hi"}}"#).status == 201)
+            #expect(try await isArchived() == false)
+        }
+    }
+
+    @Test("does once what is repeated under one Idempotency-Key: a message as a user, one of the server, a thread")
+    func repeats() async throws {
+        let ground = try await Ground()
+        let admin = ground.admin
+        for (path, body) in [
+            (ground.path, #"{"sender":"\#(ground.ann.id)","payload":{"text":"hi"}}"#),
+            (ground.path, #"{"sender":null,"payload":{"note":"sent"}}"#),
+            ("/v1/admin/threads", #"{"kind":"group","members":[{"user":"\#(ground.ann.id)"}]}"#),
+        ] {
+            let key = "k-\(UserID.make())"
+            let first = try await post(admin, path, body, key: key)
+            #expect(first.status == 201 && first.headers["idempotent-replayed"] == nil, "\(first.text)")
+            let again = try await post(admin, path, body, key: key)
+            #expect(again.status == 201 && again.json == first.json, "\(again.text)")
+            #expect(again.headers["idempotent-replayed"] == "true")
+            #expect(
+                try await post(admin, path, body.replacingOccurrences(of: "}", with: " }"), key: key).problemCode
+                    == "idempotency_key_reused")
+        }
+        #expect(try await ground.unread(ground.ben) == 2)
+        // A refused message keeps nothing, so its key may be used again.
+        let key = "k-\(UserID.make())"
+        let refused = #"{"sender":null,"payload":{"a":1},"reply_to":"\#(MessageID.make())"}"#
+        #expect(try await post(admin, ground.path, refused, key: key).status == 422)
+        #expect(try await post(admin, ground.path, #"{"sender":null,"payload":{"a":1}}"#, key: key).status == 201)
     }
 }

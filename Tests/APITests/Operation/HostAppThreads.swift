@@ -205,4 +205,32 @@ struct HostAppThreads {
         #expect(left == "0\n0\n0")
         #expect(try await Self.events(ben, after: before).last?["type"]?.string == "thread.deleted")
     }
+
+    @Test("have the host app's own data and labels, by which they are listed")
+    func ownData() async throws {
+        let admin = try await Self.admin()
+        let ann = try await Self.user("Ann")
+        let (path, label) = ("/v1/admin/threads/ext:\(Self.threadID())", "shop-\(ThreadID.make())")
+        let body = #"{"kind":"group","members":[{"user":"\#(ann.id)"}],"custom":{"order":7},"labels":["\#(label)","open"]}"#
+        let made = try await admin.put(path, body)
+        #expect(made.status == 201 && made["custom.order"]?.integer == 7, "\(made.text)")
+        func listed(_ query: String) async throws -> [String?] {
+            try await admin.get("/v1/admin/threads?\(query)")["threads"]?.array?.map { $0["id"]?.string } ?? []
+        }
+        let id = try made.string("id")
+        #expect(try await listed("label=\(label)&label=open") == [id])
+        #expect(try await listed("label=\(label)&label=closed") == [])
+        #expect(try await listed("label=\(label)&user=\(ann.id)&kind=group") == [id])
+        #expect(try await listed("label=\(label)&kind=room") == [])
+        let changed = try await admin.put(path, #"{"kind":"group","custom":null,"labels":["\#(label)"]}"#)
+        #expect(changed.status == 200 && changed["custom"] == .null && changed["labels"]?.array?.count == 1)
+        let patched = try await admin.patch(path, #"{"topic":"Parcels","labels":null}"#)
+        #expect(patched["topic"]?.string == "Parcels" && patched["labels"] == .array([]), "\(patched.text)")
+        #expect(try await listed("label=\(label)") == [])
+        let bad = try await admin.put(path, #"{"kind":"group","labels":["a","a"]}"#)
+        #expect(bad.status == 422)
+        let user = try await admin.put("/v1/admin/users/ext:\(ann.external)", #"{"custom":{"tier":"gold"}}"#)
+        #expect(user.status == 200 && user["custom.tier"]?.string == "gold", "\(user.text)")
+        #expect(try await ann.client.get("/v1/users/me")["custom.tier"]?.string == "gold")
+    }
 }

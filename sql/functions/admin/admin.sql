@@ -6,7 +6,7 @@ create or replace function admin_user_json(u users) returns json
 language sql stable as $$
     select json_build_object('id', u.id, 'kind', case when u.is_bot then 'bot' else 'person' end, 'username', u.username,
         'external_id', u.external_id, 'email', u.email, 'name', u.name, 'profile_image', u.profile_image,
-        'status_text', u.status_text, 'created_at', rfc3339(u.created_at), 'suspended_at', rfc3339(u.suspended_at),
+        'status_text', u.status_text, 'custom', u.custom::json, 'created_at', rfc3339(u.created_at), 'suspended_at', rfc3339(u.suspended_at),
         'erased_at', rfc3339(u.erased_at), 'has_password', u.password_hash is not null,
         'session_count', (select count(*) from sessions s where s.user_id = u.id),
         'last_used_at', rfc3339((select max(s.last_used_at) from sessions s where s.user_id = u.id)))

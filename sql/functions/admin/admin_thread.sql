@@ -1,11 +1,11 @@
 -- Threads, members and messages of the host app's server. These call the functions of users' calls, with null in place
 -- of the acting user, and record each change.
 
--- Returns: a page of all threads, the newest first; only those of a member (joined or invited), of a kind, and with an
--- external id. Null for any.
--- Costs: with a member an index probe for each of their threads
+-- Returns: a page of all threads, the newest first; only those of a member (joined or invited), of a kind, with all of the
+-- labels, and with an external id. Null for any.
+-- Costs: with a member an index probe for each of their threads; with labels a look at each thread that has them
 create or replace function admin_thread_list(
-    p_user uuid, p_kind text, p_external_id text, p_limit int, p_after_rank bigint, p_after_id uuid)
+    p_user uuid, p_kind text, p_external_id text, p_labels text[], p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
 language plpgsql stable as $$
 begin
@@ -13,6 +13,7 @@ begin
         return query
         select admin_thread_get(t.id), 0::bigint, t.id from threads t
         where t.external_id = p_external_id and (p_kind is null or t.kind = p_kind)
+            and (p_labels is null or t.labels @> p_labels)
             and (p_user is null or (member_of(t.id, p_user)).status is not null)
             and (p_after_id is null or t.id < p_after_id);
     elsif p_user is not null then
@@ -20,7 +21,14 @@ begin
         select admin_thread_get(t.id), 0::bigint, t.id
         from members m join threads t on t.id = m.thread_id
         where m.user_id = p_user and m.status in ('joined', 'invited') and (p_kind is null or t.kind = p_kind)
+            and (p_labels is null or t.labels @> p_labels)
             and (p_after_id is null or m.thread_id < p_after_id)
+        order by t.id desc limit p_limit;
+    elsif p_labels is not null then
+        return query
+        with labelled as materialized (select l.* from threads l where l.labels @> p_labels)
+        select admin_thread_get(t.id), 0::bigint, t.id from labelled t
+        where (p_kind is null or t.kind = p_kind) and (p_after_id is null or t.id < p_after_id)
         order by t.id desc limit p_limit;
     else
         return query
@@ -37,7 +45,8 @@ end $$;
 -- Locks: as thread_create; for an existing thread the thread, then the log
 create or replace function admin_thread_create(
     p_actor text, p_request text, p_admin_key uuid, p_thread uuid, p_kind text, p_title text, p_room_key text,
-    p_members uuid[], p_roles text[], p_image text, p_keep_s int, p_external_id text, p_threads_max int
+    p_members uuid[], p_roles text[], p_image text, p_keep_s int, p_external_id text, p_threads_max int, p_custom text,
+    p_labels text[]
 ) returns table (created boolean, id uuid, thread text)
 language plpgsql volatile as $$
 declare
@@ -49,7 +58,8 @@ begin
     if not found then
         select true, p_thread, c.thread into created, id, thread
         from thread_create(p_thread, p_kind, p_title, p_room_key, null, p_members, false, p_keep_s, p_threads_max,
-            p_roles => p_roles, p_image => p_image, p_external_id => p_external_id) c;
+            p_custom => p_custom, p_labels => p_labels, p_roles => p_roles, p_image => p_image,
+            p_external_id => p_external_id) c;
         if found then
             perform audit_note(p_actor, p_request, p_admin_key, 'thread.create', null, p_thread);
             return next;
@@ -158,7 +168,7 @@ end $$;
 -- Locks: as message_append
 create or replace function admin_message_send(
     p_actor text, p_request text, p_admin_key uuid, p_thread uuid, p_message uuid, p_sender uuid, p_type text,
-    p_payload json, p_reply_to uuid, p_mentions text, p_expires_s int, p_attachments text, p_silent boolean
+    p_payload json, p_reply_to uuid, p_mentions text, p_expires_s int, p_attachments text, p_is_silent boolean
 ) returns table (outcome text, message text)
 language plpgsql volatile as $$
 declare
@@ -167,7 +177,7 @@ begin
     perform thread_lock(p_thread);
     if p_sender is null then
         return query select n.* from admin_notice_send(p_actor, p_request, p_admin_key, p_thread, p_message, p_payload,
-            p_reply_to, p_mentions, p_expires_s, p_silent) n;
+            p_reply_to, p_mentions, p_expires_s, p_is_silent) n;
         return;
     end if;
     if not exists (select from users u where u.id = p_sender and u.erased_at is null and u.suspended_at is null) then
@@ -180,14 +190,11 @@ begin
         array[p_message], array[p_thread], array[p_sender], array[p_type], array[p_payload], array[p_reply_to],
         case when p_mentions is not null then array[p_mentions] end, p_expires_s =>
             case when p_expires_s is not null then array[p_expires_s] end,
-        p_attachments => case when p_attachments is not null then array[p_attachments] end) a;
+        p_attachments => case when p_attachments is not null then array[p_attachments] end,
+        p_is_silent => p_is_silent) a;
     outcome := v_sent.outcome;
     message := v_sent.message;
     if outcome = 'created' then
-        if p_silent then
-            -- In a separate statement: a further column in message_append would cost all messages.
-            update events e set is_silent = true where e.pos = v_sent.pos;
-        end if;
         perform audit_note(p_actor, p_request, p_admin_key, 'message.send', p_sender, p_thread, p_message);
         message := message_view(message_find(p_thread, p_message));
     end if;
@@ -200,7 +207,7 @@ end $$;
 -- Locks: the caller holds the thread; then the log
 create or replace function admin_notice_send(
     p_actor text, p_request text, p_admin_key uuid, p_thread uuid, p_message uuid, p_payload json, p_reply_to uuid,
-    p_mentions text, p_expires_s int, p_silent boolean
+    p_mentions text, p_expires_s int, p_is_silent boolean
 ) returns table (outcome text, message text)
 language plpgsql volatile as $$
 declare
@@ -210,6 +217,8 @@ declare
     v_last messages;
     v_mentions uuid[] := coalesce(p_mentions, '{}')::uuid[];
     v_kept record;
+    -- Members who have archived the thread.
+    v_archived record;
 begin
     if v_old.seq is not null then
         outcome := case when v_old.sender_id is null and v_old.counts and (v_old.payload is null or (v_old.mentions = v_mentions
@@ -227,15 +236,19 @@ begin
         perform audit_note(p_actor, p_request, p_admin_key, 'message.send', null, p_thread, p_message);
         select * into v_last from messages m where m.thread_id = p_thread order by m.seq desc limit 1;
         v_now := greatest(v_now, v_last.created_at);
+        select k.threads, k.users into v_archived
+        from unarchive_lock(case when not p_is_silent then array[p_thread] end, array[p_mentions], v_now) k;
         insert into messages as m (thread_id, seq, id, type, payload, reply_to, mentions, created_at, expires_at, pos,
             until_delivered, counts)
         values (p_thread, coalesce(v_last.seq, 0) + 1, p_message, 'system', p_payload, p_reply_to, v_mentions, v_now,
             v_now + v_kept.keep_s * interval '1 second', log_begin() + 1, v_kept.until_delivered, true)
         returning m.* into v_new;
         perform message_log(v_new);
-        update events e set is_silent = coalesce(p_silent, false) where e.pos = v_new.pos;
+        update events e set is_silent = p_is_silent where e.pos = v_new.pos;
         perform retention_note(array[p_thread], array[p_message], array[null::uuid]);
         perform log_announce(v_new.pos);
+        perform unarchive(v_archived.threads, v_archived.users, array[p_thread], array[p_message], array[null::uuid],
+            array[p_mentions], v_now);
         message := message_view(v_new);
     end if;
     return next;

@@ -1,6 +1,7 @@
 -- Answers that are kept under the `Idempotency-Key` of a request. The transaction that creates something claims the key
--- first and keeps its answer last. So a key is kept exactly if the thing was created, whatever crashes. A message is
--- kept by its id alone, because its content must be in one place only: a repeat shows the message as it is.
+-- first and keeps its answer last. So a key is kept exactly if the thing was created, whatever crashes. A message, and a
+-- thread that existed, are kept by their ids alone, because the content of others must be in one place only: a repeat shows
+-- them as they are.
 
 -- Claims a key for a caller: a user, an admin key, or the nil UUID for all admin tokens. A repeat waits for a request
 -- under way with the same key. `p_request` is a digest of the method, the path and the body. A key that is a day old
@@ -45,8 +46,8 @@ begin
     select r.status, r.body into status, body from idempotency_read(v_kept, p_request) r;
 end $$;
 
--- Returns: what is kept. Of a message, the message as it is now.
--- Fails: PY422 idempotency_key_reused; PY404 thread_not_found (the thread of the message was deleted).
+-- Returns: what is kept. Of a message or a thread that existed, what it is now.
+-- Fails: PY422 idempotency_key_reused; PY404 thread_not_found (the thread was deleted, or the caller has left it).
 create or replace function idempotency_read(k idempotency_keys, p_request bytea, out status int, out body text)
 language plpgsql stable as $$
 declare
@@ -58,16 +59,20 @@ begin
     end if;
     status := k.status;
     body := k.body;
-    if k.thread_id is not null then
+    if k.message_id is not null then
         v_message := message_find(k.thread_id, k.message_id);
         if v_message.seq is null then
             perform thread_refuse();
         end if;
         body := message_view(v_message);
+    elsif k.thread_id is not null and exists (select from users u where u.id = k.caller_id) then
+        body := thread_get(k.caller_id, k.thread_id);
+    elsif k.thread_id is not null then
+        body := admin_thread_get(k.thread_id);
     end if;
 end $$;
 
--- Keeps the answer of a request whose key the caller has claimed: its body, or the message that it shows.
+-- Keeps the answer of a request whose key the caller has claimed: its body, or the message or thread that it shows.
 create or replace function idempotency_keep(
     p_caller uuid, p_key text, p_status int, p_body text, p_thread uuid default null, p_message uuid default null)
 returns void
@@ -76,9 +81,25 @@ language sql volatile as $$
     where k.caller_id = p_caller and k.key = p_key
 $$;
 
+-- Keeps the answer to a sent message with this outcome of message_append. Of a refused one nothing is kept.
+-- Returns: the status of the answer; null for a refused message.
+create or replace function idempotency_keep_message(
+    p_caller uuid, p_key text, p_outcome text, p_thread uuid, p_message uuid) returns int
+language plpgsql volatile as $$
+declare
+    v_status int := case p_outcome when 'created' then 201 when 'exists' then 200 end;
+begin
+    if v_status is null then
+        delete from idempotency_keys k where k.caller_id = p_caller and k.key = p_key;
+    else
+        perform idempotency_keep(p_caller, p_key, v_status, null, p_thread, p_message);
+    end if;
+    return v_status;
+end $$;
+
 -- Keeps the answer of a function that Store calls with a key, in the statement that claimed the key. `p_made` is null if
--- an answer was kept before, else {status, body, is_kept}. An answer that created nothing and may show content of
--- others is not kept: the call is idempotent by itself.
+-- an answer was kept before, else {status, body, is_own}. The body of an answer that is not the caller's own alone is
+-- that of a thread which existed.
 -- Returns: the answer of the request, and whether it was kept before.
 create or replace function idempotency_answer(
     p_caller uuid, p_key text, p_status int, p_body text, p_made json, out status int, out body text, out is_repeat boolean)
@@ -92,8 +113,10 @@ begin
     end if;
     status := p_made ->> 'status';
     body := p_made ->> 'body';
-    if (p_made ->> 'is_kept')::boolean then
+    if (p_made ->> 'is_own')::boolean then
         perform idempotency_keep(p_caller, p_key, status, body);
+    else
+        perform idempotency_keep(p_caller, p_key, status, null, (body::json ->> 'id')::uuid);
     end if;
 end $$;
 

@@ -6,7 +6,8 @@
 -- else. `p_node` is the calling node, which needs no notification of its own events (log_announce). `p_now` is for
 -- tests; the times in a thread never decrease. `p_expires_s` holds the seconds after which an item's content is
 -- withdrawn, null for all or one without; a thread that keeps content for less time withdraws it earlier.
--- `p_attachments` holds an array literal for each item with attachments, null for all or one without.
+-- `p_attachments` holds an array literal for each item with attachments, null for all or one without. `p_is_silent`: the
+-- messages alert nobody.
 -- Returns: a row for each item, in no particular order:
 --   item      the item's index in the arrays, from 1
 --   outcome   created | exists (the same message is stored already) | conflict (another message has the id) | no_thread
@@ -24,7 +25,7 @@
 create or replace function message_append(
     p_ids uuid[], p_threads uuid[], p_senders uuid[], p_types text[], p_payloads json[], p_reply_to uuid[],
     p_mentions text[], p_known bigint[] default null, p_node text default '', p_now timestamptz default null,
-    p_expires_s int[] default null, p_attachments text[] default null
+    p_expires_s int[] default null, p_attachments text[] default null, p_is_silent boolean default false
 ) returns table (item int, outcome text, message text, seq bigint, pos bigint, at timestamptz, epoch int, name text,
     image text, expires_at timestamptz, until_delivered boolean, payload json)
 language plpgsql volatile as $$
@@ -38,7 +39,7 @@ begin
     if v_taken = '{}' then
         return query
         select a.* from message_append_new(p_ids, p_threads, p_senders, p_types, p_payloads, p_reply_to, p_mentions, p_known,
-            p_node, p_now, p_expires_s, p_attachments) a;
+            p_node, p_now, p_expires_s, p_attachments, p_is_silent) a;
         return;
     end if;
     v_new := array(select i from generate_subscripts(p_ids, 1) i where i <> all (v_taken));
@@ -52,7 +53,7 @@ begin
             array(select p_payloads[i] from unnest(v_new) i), array(select p_reply_to[i] from unnest(v_new) i),
             array(select p_mentions[i] from unnest(v_new) i), array(select p_known[i] from unnest(v_new) i),
             p_node, p_now, array(select p_expires_s[i] from unnest(v_new) i),
-            array(select p_attachments[i] from unnest(v_new) i)) a;
+            array(select p_attachments[i] from unnest(v_new) i), p_is_silent) a;
     end if;
     return query
     select g.item::int, c.outcome, case when c.outcome = 'exists' then message_view(m) end, m.seq, null::bigint,
@@ -120,7 +121,8 @@ begin
 end $$;
 
 -- Appends a batch of messages whose ids are new, so nothing looks for them. Arguments and rows are those of message_append.
--- A thread that a member has archived returns to the member's inbox if a message alerts the member.
+-- A thread that a member has archived returns to the member's inbox if a message alerts the member, so not with
+-- `p_is_silent`.
 -- Fails: 23505, if an id is taken: then nothing is stored, and message_append finds out which.
 -- Locks: the threads by id (for no key update, which writes no new row version), the attachments by id, members' rows
 -- (unarchive_lock), then the log
@@ -131,7 +133,8 @@ end $$;
 -- all messages of a thread seems as cheap as looking one up.
 create or replace function message_append_new(
     p_ids uuid[], p_threads uuid[], p_senders uuid[], p_types text[], p_payloads json[], p_reply_to uuid[],
-    p_mentions text[], p_known bigint[], p_node text, p_now timestamptz, p_expires_s int[], p_attachments text[]
+    p_mentions text[], p_known bigint[], p_node text, p_now timestamptz, p_expires_s int[], p_attachments text[],
+    p_is_silent boolean default false
 ) returns table (item int, outcome text, message text, seq bigint, pos bigint, at timestamptz, epoch int, name text,
     image text, expires_at timestamptz, until_delivered boolean, payload json)
 language plpgsql volatile
@@ -160,6 +163,9 @@ begin
         from attachment_judge(p_senders, p_attachments, p_payloads) j;
     end if;
     v_now := coalesce(p_now, stamp());
+    if p_is_silent then
+        v_has_archived := false;
+    end if;
     if v_has_archived then
         select k.threads, k.users into v_archived from unarchive_lock(p_threads, p_mentions, v_now) k;
     end if;
@@ -222,6 +228,11 @@ begin
     select j.item::int, j.verdict, null, null, null, null, null, null, null, null, null, null
     from judged j where j.verdict <> 'created';
 
+    if p_is_silent then
+        -- In a statement of its own: a further column above would cost all messages.
+        update events e set is_silent = true from unnest(p_threads, p_ids, p_senders) g (thread_id, id, sender_id)
+        where e.pos = (select m.pos from messages m where m.thread_id = g.thread_id and m.id = g.id and m.sender_id = g.sender_id);
+    end if;
     -- A sender's message that is stored by now was stored by this call.
     if p_attachments is not null then
         perform attachment_use_new(p_threads, p_ids, p_senders, p_attachments);
@@ -267,7 +278,7 @@ end $$;
 -- Returns: whether the user sent this message: a retry gets the same answer after the sender has left, too.
 create or replace function message_was_sent(p_thread uuid, p_sender uuid, p_message uuid) returns boolean
 language sql stable as $$
-    select coalesce((message_find(p_thread, p_message)).sender_id = p_sender, false)
+    select m.seq is not null and m.sender_id is not distinct from p_sender from message_find(p_thread, p_message) m
 $$;
 
 -- Returns: the seq of the message that an item replies to; null if its sender sees no such message.

@@ -61,7 +61,7 @@ begin
         select distinct k.thread_id, k.user_id
         from unnest(p_members, p_users) k (thread_id, user_id)
         join unnest(p_threads, p_ids, p_senders, p_mentions) g (thread_id, id, sender_id, mentions)
-            on g.thread_id = k.thread_id and g.sender_id <> k.user_id
+            on g.thread_id = k.thread_id and g.sender_id is distinct from k.user_id
         cross join lateral (select x from members x where x.thread_id = k.thread_id and x.user_id = k.user_id) m (member)
         where member_is_alerted(m.member, g.mentions::uuid[], p_now) and message_was_sent(g.thread_id, g.sender_id, g.id)
     ), shown as (
