@@ -41,6 +41,20 @@ struct Documentation {
         }
     }
 
+    @Test("shows programs as the files have them")
+    func programs() throws {
+        var shown: [String] = []
+        for document in try Document.all() {
+            for block in document.markedBlocks where block.marker.hasPrefix("file: ") {
+                let path = String(block.marker.dropFirst("file: ".count))
+                let file = try String(contentsOf: Repository.file(path), encoding: .utf8)
+                #expect(block.code == file, "\(document.path) shows another \(path).")
+                shown.append(path)
+            }
+        }
+        #expect(shown == ["docs/host-app/shop.py", "docs/host-app/shop.mjs"])
+    }
+
     @Test("explains each problem code once in the client guide, those of people before those of administrators")
     func problemCodes() throws {
         let codes = ProblemCode.allCases.map(\.rawValue)

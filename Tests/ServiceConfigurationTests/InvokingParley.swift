@@ -150,6 +150,18 @@ struct InvokingParley {
         try GeneratedText.check("docs/configuration.md", "settings", is: Help.markdownTables)
     }
 
+    @Test("says in docs/security.md how to replace each secret that a setting or the file of a setting holds")
+    func secrets() throws {
+        let rows = try Document("docs/security.md").prose.split(separator: "\n## Secrets\n")[1]
+            .split(separator: "\n### ")[0].split(separator: "\n").filter { $0.hasPrefix("| ") }
+        let files = ["jwt_keys", "tls_key_file", "apns_key_file", "fcm_account_file"]
+        let secrets = Setting.all.filter { files.contains($0.key) || $0.exposure != .open }
+        #expect(secrets.count > 10)
+        for secret in secrets {
+            #expect(rows.contains { $0.contains("`\(secret.variable)`") }, "\(secret.variable)")
+        }
+    }
+
     @Test("has one version number: `--version`, docs/openapi.yaml and the latest release in docs/changelog.md")
     func version() throws {
         let described = try String(contentsOf: Self.root.appending(path: "docs/openapi.yaml"), encoding: .utf8)
