@@ -172,12 +172,12 @@ class Words(BrowserTest):
         chat = offering(registration="closed")
         expect(chat.page).to_have_title("Gartenfunk")
         expect(chat.role("form", "Sign in")).to_be_visible()
-        for name in ("Create account", "Forgot your password? Sign in by e-mail"):
+        for name in ("Create account", "Sign in by e-mail"):
             expect(chat.button(name)).to_have_count(0)
         chat.sign_in()
         expect(chat.navigation).to_contain_text("Gartenfunk")
         chat = offering(registration="invited", mail=True)
-        expect(chat.button("Forgot your password? Sign in by e-mail")).to_be_visible()
+        expect(chat.button("Sign in by e-mail")).to_be_visible()
         chat.button("Create account").click()
         expect(chat.role("form", "Create account").get_by_label("Invitation code")).to_be_visible()
 

@@ -10,6 +10,7 @@ class Api:
     """One account's calls, on a kept connection."""
 
     PASSWORD = "a river of tea"
+    ADMIN_TOKEN = "the-key-to-the-whole-house"
 
     def __init__(self, port, name, username=None):
         self.port = port
@@ -21,6 +22,13 @@ class Api:
         answer = self.call("POST", "/v1/auth/register",
                            {"username": self.username, "password": self.PASSWORD, "name": name})
         self.token, self.id = answer["session"]["token"], answer["user"]["id"]
+
+    @classmethod
+    def operator(cls, port):
+        """The operator of a node that has the admin token of the tests."""
+        made = cls.__new__(cls)
+        made.port, made.token = port, cls.ADMIN_TOKEN
+        return made.copy()
 
     def copy(self):
         """The same account on a connection of its own, for another thread."""

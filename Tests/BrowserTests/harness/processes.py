@@ -1,4 +1,5 @@
 """PostgreSQL, nodes and the dev server as processes of the tests' own."""
+import json
 import os
 import pathlib
 import re
@@ -6,7 +7,9 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -115,3 +118,36 @@ class DevServer:
     def end(self):
         self.process.terminate()
         self.process.wait(5)
+
+
+class Relay:
+    """The mail relay of all tests (`TestSupport/Servers/relay.py`), and the mails that it has accepted."""
+
+    def __init__(self):
+        self.directory = tempfile.mkdtemp(prefix="parley-relay-")
+        files = [f"{self.directory}/certificate.pem", f"{self.directory}/key.pem"]
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=relay", "-days", "2",
+                        "-out", files[0], "-keyout", files[1]], check=True, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen([sys.executable, ROOT / "Tests/TestSupport/Servers/relay.py", *files],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port = json.loads(self.process.stdout.readline())["ports"]["plain"]
+        self.mails = []
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            if mail := json.loads(line).get("mail"):
+                self.mails.append(mail)
+
+    def code(self, address, count=1):
+        """The code in an address's mail of this number."""
+        def mails():
+            return [mail["content"] for mail in self.mails if mail["to"] == address]
+
+        eventually(f"mail {count} to {address}", lambda: len(mails()) >= count)
+        return re.search(r"\r\n    ([0-9]{6})\r\n", mails()[count - 1]).group(1)
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+        shutil.rmtree(self.directory, ignore_errors=True)

@@ -4,7 +4,7 @@ import os
 
 from playwright.sync_api import expect, sync_playwright
 
-from .processes import DevServer, Node, Postgres
+from .processes import DevServer, Node, Postgres, Relay
 
 
 class World:
@@ -27,9 +27,14 @@ class World:
         return cls.own_node("shared")
 
     @classmethod
-    def own_node(cls, name):
+    def own_node(cls, name, **settings):
         """A node on a database of its own."""
-        return cls._started(Node(cls.postgres().database(name)))
+        return cls._started(Node(cls.postgres().database(name), **settings))
+
+    @classmethod
+    @functools.cache
+    def relay(cls):
+        return cls._started(Relay())
 
     @classmethod
     @functools.cache

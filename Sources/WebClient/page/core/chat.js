@@ -123,7 +123,7 @@ export class Chat extends Calls {
 
     // Signing in and out
 
-    /** @param {{username: string, password: string} | {email: string, code: string}} way */
+    /** @param {Parameters<import('./types.js').ChatShape['signIn']>[0]} way */
     async signIn(way) {
         await this.#begin('/v1/auth/login', way);
     }
@@ -132,6 +132,11 @@ export class Chat extends Calls {
      * @param {Parameters<import('./types.js').ChatShape['register']>[0]} account */
     async register(account) {
         await this.#begin('/v1/auth/register', account);
+    }
+
+    /** @param {Parameters<import('./types.js').ChatShape['setPassword']>[0]} way */
+    async setPassword(way) {
+        await this.#begin('/v1/auth/password', way);
     }
 
     async signOut() {

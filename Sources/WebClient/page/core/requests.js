@@ -40,6 +40,24 @@ export async function changePassword(chat, change) {
     await chat.http.call('PUT', '/v1/users/me/password', { json: change, tries: 1 });
 }
 
+/** Has a code mailed to an address, which `confirmEmail` makes the account's.
+ * @param {Chat} chat
+ * @param {string} email */
+export async function requestEmail(chat, email) {
+    await chat.http.send('PUT', '/v1/users/me/email', { json: { email } });
+}
+
+/** @param {Chat} chat
+ * @param {string} code */
+export async function confirmEmail(chat, code) {
+    await chat.http.post('/v1/users/me/email', { code });
+}
+
+/** @param {Chat} chat */
+export async function removeEmail(chat) {
+    await chat.http.delete('/v1/users/me/email');
+}
+
 /** @param {Chat} chat
  * @param {{name?: string, status_text?: string | null, profile_image?: File | null, preferences?: object}} change */
 export async function updateProfile(chat, { profile_image, ...change }) {

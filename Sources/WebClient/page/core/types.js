@@ -175,7 +175,9 @@
  * @property {() => Promise<{messages: number, drafts: number}>} unsent what only this browser has
  * @property {(query: string, threadID?: string) => Promise<{message: Message, excerpt: string}[]>} searchStored searches the
  * messages that are stored on this device
- * @property {(way: {username: string, password: string} | {email: string, code: string}) => Promise<void>} signIn
+ * @property {(way: {username: string, password: string} | {email: string, password: string} | {email: string, code: string}) => Promise<void>} signIn
+ * @property {(way: ({username: string} | {email: string}) & {code: string, new: string}) => Promise<void>} setPassword sets a
+ * forgotten password by a code, and signs in
  * @property {(account: {name: string, username: string, password: string, invitation?: string} | {name: string, email: string, invitation?: string}) => Promise<void>} register
  * @property {() => Promise<void>} signOut ends the session and removes everything that the browser has stored
  * @property {(threadID: string, message: Outgoing) => Promise<string>} send returns the message's id once it is in the outbox

@@ -16,7 +16,7 @@ import { fieldProblems } from './problem.js';
 let count = 0;
 
 /** Builds a labelled input.
- * @param {string} label
+ * @param {Child} label
  * @param {Record<string, unknown>} attributes of the input; `hint` is a text below it
  */
 export function field(label, { hint, ...attributes }) {
@@ -29,7 +29,7 @@ export function field(label, { hint, ...attributes }) {
 }
 
 /** Builds a label around a control.
- * @param {string} label
+ * @param {Child} label
  * @param {...Child} control
  */
 export function labelled(label, ...control) {

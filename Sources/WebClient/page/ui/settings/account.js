@@ -8,6 +8,7 @@ import { avatar, personSubject } from '../parts/avatar.js';
 import { checkbox, field, item, list, openForm, row } from '../parts/controls.js';
 import { openDialog } from '../parts/dialog.js';
 import { live } from '../parts/live.js';
+import { openEmail } from './email.js';
 
 /** @import {ChatShape, Person} from '../../core/types.js' */
 
@@ -18,6 +19,7 @@ export function accountRows(chat) {
     return div(
         'rows',
         chat.me.value?.username !== null && row('lock', t('settings.password'), () => openPassword(chat)),
+        chat.service.value?.mail && row('mail', t('settings.email'), () => openEmail(chat)),
         row('block', t('settings.blocked'), () => openBlocked(chat)),
         row('download', t('settings.export'), () => saveExport(chat)),
         row('trash', t('settings.erase'), () => openErase(chat), 'dangerous'),

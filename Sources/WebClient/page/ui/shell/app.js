@@ -8,7 +8,7 @@ import { attempt, button, loaded } from '../parts/action.js';
 import { forgetProblems, hideConnectionProblem, showProblem } from '../parts/alert.js';
 import { threadSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
-import { closeThread, currentRoute, followRoute } from './router.js';
+import { closeThread, currentRoute, followRoute, invitationCode } from './router.js';
 import { forgetChoices } from './theme.js';
 
 /** @import {ChatShape, Connection, Session} from '../../core/types.js' */
@@ -97,7 +97,11 @@ export class App extends Component {
 
     /** @param {import('./router.js').Route} route */
     #showRoute({ threadID, messageID }) {
-        if (!this.#inbox) return;
+        if (!this.#inbox) {
+            // A link with an invitation, opened where the sign-in page is shown.
+            if (this.#userID === null && invitationCode()) attempt(() => this.#showSignedOut());
+            return;
+        }
         const opened = this.#conversation?.threadID ?? null;
         this.dataset.pane = threadID ? 'conversation' : 'inbox';
         this.#inbox.showThreads();

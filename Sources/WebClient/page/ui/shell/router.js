@@ -1,4 +1,5 @@
-// The address of a place in the page, kept in `location.hash`: `#/`, `#/t/THREAD`, `#/t/THREAD/m/MESSAGE`.
+// The address of a place in the page, kept in `location.hash`: `#/`, `#/t/THREAD`, `#/t/THREAD/m/MESSAGE`,
+// `#/invite/CODE`.
 
 /** @typedef {{threadID: string | null, messageID: string | null}} Route */
 
@@ -6,6 +7,11 @@
 export function currentRoute() {
     const [, threadID = null, messageID = null] = location.hash.match(/^#\/t\/([\w-]+)(?:\/m\/([\w-]+))?$/) ?? [];
     return { threadID, messageID };
+}
+
+/** Returns the code of a link that invites to create an account; an empty text without one. */
+export function invitationCode() {
+    return location.hash.match(/^#\/invite\/([\w-]+)$/)?.[1] ?? '';
 }
 
 /** Returns the `href` of a thread, or of a message in it.
