@@ -136,3 +136,54 @@ class Inbox(BrowserTest):
         expect(chat.navigation).to_be_hidden()
         chat.page.reload()
         expect(chat.role("form", "Sign in")).to_be_visible()
+
+
+class Labels(BrowserTest):
+    def test_labels_are_folders_of_the_list_on_all_devices(self):
+        ann, ben, cleo = self.account("Ann"), self.account("Ben"), self.account("Cleo")
+        order = ann.group("Order 7", ben)
+        ann.call("PATCH", f"/v1/threads/{order}", {"labels": ["order"]})
+        for person in (ben, cleo):
+            ann.direct(person)
+        phone, laptop = self.signed_in(ann), self.signed_in(ann)
+        links = laptop.navigation.get_by_role("list", name="All conversations").get_by_role("link")
+        folders = laptop.role("group", "Folders")
+        expect(folders.get_by_role("button")).to_have_text(["order"])
+        # By the menu of a row, and in the details.
+        laptop.conversation("Ben").click(button="right")
+        laptop.page.get_by_role("menuitem", name="Labels…").click()
+        dialog = laptop.dialog("Ben")
+        shown = dialog.get_by_role("list", name="Labels").get_by_role("listitem")
+        for label, labels in (("Work", ["Work"]), (" Work", ["Work"]), ("order", ["Work", "order"])):
+            dialog.get_by_role("combobox", name="New label").fill(label)
+            dialog.get_by_role("button", name="Add label").click()
+            if label == " Work":
+                expect(laptop.alert).to_contain_text("each once")
+            expect(shown).to_have_text(labels)
+        laptop.page.keyboard.press("Escape")
+        expect(folders.get_by_role("button")).to_have_text(["order", "Work"])
+        folders.get_by_role("button", name="order").click()
+        expect(links).to_have_count(2)
+        folders.get_by_role("button", name="Work").click()
+        expect(links).to_have_count(1)
+        expect(laptop.conversation("Ben")).to_be_visible()
+        laptop.navigation.get_by_role("button", name="Archived").click()
+        expect(laptop.navigation).to_contain_text("Nothing in this folder.")
+        folders.get_by_role("button", name="Work").click()
+        laptop.navigation.get_by_role("button", name="All").click()
+        expect(links).to_have_count(3)
+        # The same folders elsewhere; the last conversation without the label removes the folder.
+        phone.role("group", "Folders").get_by_role("button", name="Work").click()
+        phone.enter("Ben")
+        phone.button("Conversation details").click()
+        details = phone.dialog("Conversation details")
+        details.get_by_role("button", name="Remove label Work").click()
+        expect(folders.get_by_role("button")).to_have_text(["order"])
+        expect(phone.navigation.get_by_role("list", name="All conversations").get_by_role("link")).to_have_count(3)
+        # A label of the conversation itself is shown and cannot be removed here.
+        phone.page.keyboard.press("Escape")
+        phone.enter("Order 7")
+        phone.button("Conversation details").click()
+        labels = details.get_by_role("list", name="Labels")
+        expect(labels.get_by_role("listitem")).to_have_text(["order"])
+        expect(labels.get_by_role("button")).to_have_count(0)

@@ -134,7 +134,7 @@ export function receipts(chat, message) {
 /** @param {Chat} chat
  * @param {string} threadID
  * @param {{muted_until?: string | null, archived?: boolean, pinned?: boolean, notify?: import('./types.js').Notify,
- * hidden_before_seq?: number}} change */
+ * hidden_before_seq?: number, labels?: string[]}} change */
 export async function updateSettings(chat, threadID, change) {
     await chat.http.patch(`/v1/threads/${threadID}/settings`, change);
 }

@@ -13,6 +13,7 @@ import { live } from '../parts/live.js';
 import { openMenu } from '../parts/menu.js';
 import { handle } from '../parts/people-picker.js';
 import { presenceText } from '../parts/time.js';
+import { labelFields } from './labels.js';
 import { memberList } from './members.js';
 
 /** @import {ChatShape, Person, Retention, Thread} from '../../core/types.js' */
@@ -46,6 +47,7 @@ export function openDetails(chat, threadID) {
         isEditor && topicForm(chat, thread.value),
         retentionField(chat, thread.value, mayEdit),
         notifyField(chat, thread.value),
+        labelFields(chat, threadID),
         live(thread, (thread) => [thread && actions(chat, thread)]),
         !isDirect && memberList(chat, threadID),
     );

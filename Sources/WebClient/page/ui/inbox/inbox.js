@@ -8,6 +8,7 @@ import { avatar, personSubject } from '../parts/avatar.js';
 import { read, write } from '../parts/choices.js';
 import { icon } from '../parts/icon.js';
 import { currentRoute, focusComposer } from '../shell/router.js';
+import { folderList } from './folders.js';
 import { threadList } from './thread-list.js';
 
 /** @import {ChatShape, Thread} from '../../core/types.js' */
@@ -37,6 +38,7 @@ export class Inbox extends Component {
     #product = p('product');
     #archivedCount = words('badge', '');
     #filterGroup = element('div', { class: 'segments', role: 'group', 'aria-label': t('inbox.filter') }, this.#filters);
+    #folders = folderList(() => this.showThreads());
     #looks = new Set(read(looksKey).split(' '));
     /** @type {HTMLButtonElement} */
     #options = iconButton('list', t('inbox.listOptions'), async () => {
@@ -87,6 +89,7 @@ export class Inbox extends Component {
                 ),
                 div('search-field', icon('search'), this.#search),
                 this.#filterGroup,
+                this.#folders.element,
                 this.#lists,
             ),
         );
@@ -105,12 +108,13 @@ export class Inbox extends Component {
         const { threadID } = currentRoute();
         const isArchive = this.#filter === 'archived';
         const all = this.chat.inbox.value?.threads ?? [];
+        this.#folders.update(all);
         const threads = all.filter(({ id, me, unread_count: unread }) =>
             this.#filter === 'unread'
                 // The open one stays when reading it empties the filter.
                 ? unread > 0 || me.status === 'invited' || id === threadID
                 : me.archived === isArchive
-        );
+        ).filter(this.#folders.has);
         const archived = all.filter(({ me }) => me.archived).reduce((sum, thread) => sum + attentionOf(thread), 0);
         this.#archivedCount.hidden = archived === 0;
         this.#archivedCount.textContent = archived > 0 ? formatNumber(archived) : '';
@@ -122,7 +126,7 @@ export class Inbox extends Component {
             thread.me.pinned ? 0 : isGrouped ? sections.indexOf(sectionOf(thread)) : 1;
         threads.sort((one, other) => order(one) - order(other));
         const isLoaded = this.chat.inbox.value !== undefined;
-        const emptyText = isLoaded ? t(`inbox.empty.${this.#filter}`) : '';
+        const emptyText = isLoaded ? t(this.#folders.isOpen() ? 'labels.empty' : `inbox.empty.${this.#filter}`) : '';
         this.#list.show(threads, threadID, emptyText, isGrouped ? sectionOf : null);
         this.#begin.hidden = !isLoaded || all.length > 0 || this.#search.value.trim() !== '';
     }
@@ -166,6 +170,7 @@ export class Inbox extends Component {
     #showResults() {
         const query = this.#search.value.trim();
         this.#list.element.hidden = this.#filterGroup.hidden = query !== '';
+        this.classList.toggle('searching', query !== '');
         this.showThreads();
         this.#results?.show(query);
         if (query && !this.#results) void this.#loadResults();

@@ -4,9 +4,9 @@ import * as requests from '../../core/requests.js';
 import { isMuted } from '../../core/state/attention.js';
 import { div, element, p } from '../dom.js';
 import { t } from '../../language/index.js';
-import { attempt, button } from '../parts/action.js';
+import { attempt, button, loaded } from '../parts/action.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
-import { confirm } from '../parts/dialog.js';
+import { confirm, openDialog } from '../parts/dialog.js';
 import { openMenu } from '../parts/menu.js';
 
 /** @import {ChatShape, Thread} from '../../core/types.js' */
@@ -45,6 +45,7 @@ function menu(chat, thread) {
         isRead && !!mayUnread && { name: t('inbox.markUnread'), icon: 'unread', onselect: unread },
         { name: t(pinned ? 'inbox.unpin' : 'inbox.pin'), icon: 'pin', onselect: set({ pinned: !pinned }) },
         ...muteMenu(chat, thread),
+        { name: t('labels.menu'), icon: 'label', onselect: () => attempt(() => openLabels(chat, thread)) },
         {
             name: t(archived ? 'inbox.unarchive' : 'inbox.archive'),
             icon: 'archive',
@@ -109,6 +110,15 @@ export function muteMenu(chat, thread) {
         { name: t('inbox.mute24'), icon: 'clock', onselect: () => set(after(24)) },
         { name: t('inbox.muteAlways'), icon: 'muted', onselect: () => set(always) },
     ];
+}
+
+/**
+ * @param {ChatShape} chat
+ * @param {Thread} thread
+ */
+async function openLabels(chat, thread) {
+    const { labelFields } = await loaded(import('../details/labels.js'));
+    openDialog({ title: threadSubject(thread).name, class: 'details' }, labelFields(chat, thread.id));
 }
 
 /** Asks, then leaves the thread.
