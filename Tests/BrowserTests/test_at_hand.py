@@ -30,6 +30,37 @@ class AtHand(BrowserTest):
         phone.page.wait_for_timeout(1000)
         return phone.role("menu", "Message actions").count()
 
+    def swipe(self, touch, target, by):
+        """Moves a finger from the middle of an element along the line."""
+        place = target.bounding_box()
+        points = [{"x": place["x"] + place["width"] / 2 + by * step / 8, "y": place["y"] + place["height"] / 2}
+                  for step in range(9)]
+        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": points[:1]})
+        for point in points[1:]:
+            touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [point]})
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    def test_a_swipe_towards_the_end_of_the_line_answers(self):
+        for locale, way in (("en-GB", 1), ("ar", -1)):
+            with self.subTest(locale=locale):
+                phone = self.page(self.browser(locale=locale, viewport={"width": 390, "height": 844}, has_touch=True,
+                                               is_mobile=True), self.ann).open()
+                inputs = phone.page.locator("form input")
+                inputs.nth(0).fill(self.ann.username)
+                inputs.nth(1).fill(self.ann.PASSWORD)
+                inputs.nth(1).press("Enter")
+                phone.page.get_by_role("link", name=starting("Garden")).first.tap()
+                message = phone.page.get_by_role("article").filter(has_text="beans or peas")
+                expect(message).to_be_visible()
+                touch = phone.page.context.new_cdp_session(phone.page)
+                quotation = phone.page.get_by_role("main").get_by_text("beans or peas")
+                self.swipe(touch, message, -way * 100)
+                self.swipe(touch, message, way * 30)
+                expect(quotation).to_have_count(1)
+                # The page may not be ready for it the first time.
+                eventually("the answer to begin",
+                           lambda: self.swipe(touch, message, way * 100) or quotation.count() == 2)
+
     def test_the_bar_reacts_with_one_click_and_replies(self):
         chat = self.signed_in(self.ann).enter("Garden")
         chat.box.click()

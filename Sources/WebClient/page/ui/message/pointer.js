@@ -1,5 +1,5 @@
 // What the mouse and the finger do with messages: the bar beside the message under the mouse, the menu by a right click or a
-// long press, and who reacted.
+// long press, the answer by a swipe, and who reacted.
 
 import { element } from '../dom.js';
 import { quickEmoji } from '../../emoji/recent.js';
@@ -9,6 +9,7 @@ import { t } from '../../language/index.js';
 import { pickReaction, toggleReaction } from './actions.js';
 import { permissions } from './permissions.js';
 import { nameReactors, openReactors } from './reactors.js';
+import { onSwipe } from './swipe.js';
 
 /** @typedef {import('../conversation/log.js').Log} Log */
 /** @typedef {import('../conversation/message-row.js').MessageRow} MessageRow */
@@ -40,6 +41,14 @@ export function followPointer(log) {
         if (reaction) attempt(() => openReactors(log.chat, row.row.message));
         else row.openActions(at);
         return true;
+    });
+    const answerable = (/** @type {Element} */ target) => {
+        const row = log.rowAt(target);
+        return row && permissions(row.row, log.thread, log.chat.session.value?.user.id).reply ? row.element : undefined;
+    };
+    onSwipe(log, answerable, (element) => {
+        const row = log.rowAt(element);
+        if (row) log.onreply(row.row.message);
     });
     const reaction = log.querySelector('.reaction:is(:hover, :focus)');
     if (reaction) nameReaction(reaction);
