@@ -19,23 +19,14 @@ extension WebhookSchedule {
         case unknown
     }
 
-    package struct Answer: Sendable, Equatable {
-        package var outcome: Outcome
-        /// Whether there may be a step to perform now. Otherwise the next wake-up is soon enough.
-        package var needsStep: Bool
-    }
-
     /// Reports the answer to a request, or that there was none.
     ///
     /// - Parameter random: from 0 to 1, for the jitter of a retry.
     package mutating func answered(
         _ position: Position, _ verdict: WebhookVerdict, random: Double, now: Now
-    ) -> Answer {
-        guard let item = queue[position], item.message != nil, queue.isInFlight(position) else {
-            return Answer(outcome: .unknown, needsStep: true)
-        }
-        let outcome = conclude(item, verdict, random: random, now: now)
-        return Answer(outcome: outcome, needsStep: queue.needsStep || hasRoomToRead)
+    ) -> Outcome {
+        guard let item = queue[position], item.message != nil, queue.isInFlight(position) else { return .unknown }
+        return conclude(item, verdict, random: random, now: now)
     }
 
     private mutating func conclude(_ item: Item, _ verdict: WebhookVerdict, random: Double, now: Now) -> Outcome {

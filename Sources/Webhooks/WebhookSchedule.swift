@@ -114,7 +114,7 @@ package struct WebhookSchedule: Sendable {
     /// for a wake-up.
     private var isAtEnd = false
     /// Events that count as under way, and whose content is to be read first.
-    private(set) var missing: [Position] = []
+    private var missing: [Position] = []
     /// What the caller is recording now.
     var settling: WebhookSettlement?
     var settledCursor: Cursor?
@@ -275,8 +275,12 @@ package struct WebhookSchedule: Sendable {
         return (Int(unread) + queue.count, oldest.map { Double(max(0, nowMs - $0)) / 1_000 } ?? 0)
     }
 
+    /// Whether there may be a step to perform now. Otherwise the next wake-up is soon enough. `sends` comes first, because
+    /// it finds events whose content is to be read: their threads wait for that.
+    package var needsStep: Bool { queue.needsStep || hasRoomToRead || !missing.isEmpty }
+
     /// Whether there is room for more of the log than half of what may be read ahead.
-    var hasRoomToRead: Bool { hasMore && aheadCount < limits.aheadCountMax / 2 }
+    private var hasRoomToRead: Bool { hasMore && aheadCount < limits.aheadCountMax / 2 }
 
     private func maySend(_ now: Now) -> Bool { phase == .running && queue.leaseEnd.map { now.instant < $0 } ?? true }
 

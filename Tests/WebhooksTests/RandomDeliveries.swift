@@ -149,7 +149,7 @@ private struct History {
             verdict = .delivered(status: 200)
             accept(position)
         }
-        #expect(node?.answer(position, verdict).outcome != .unknown)
+        #expect(node?.answer(position, verdict) != .unknown)
     }
 
     private mutating func accept(_ position: Int64) {

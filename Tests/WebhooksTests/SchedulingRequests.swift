@@ -73,7 +73,7 @@ struct SchedulingRequests {
         var endpoint = TestedEndpoint(retries: [5, 300])
         endpoint.begin([(1, a), (2, a)])
         _ = endpoint.sends()
-        #expect(endpoint.fail(1).outcome == .retried(reason: "status 500"))
+        #expect(endpoint.fail(1) == .retried(reason: "status 500"))
         #expect(endpoint.settle() == "cursor 2: failed 1, waiting 2")
         endpoint.timeMs = 4_999
         #expect(endpoint.sends() == [] && endpoint.stepName() == "wait")
@@ -86,7 +86,7 @@ struct SchedulingRequests {
         #expect(endpoint.sends() == [] && endpoint.stepName() == "wait")
         endpoint.timeMs = 305_000
         #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0" && endpoint.load(1) == "send 1")
-        #expect(endpoint.answer(1).outcome == .delivered(afterMs: 305_000))
+        #expect(endpoint.answer(1) == .delivered(afterMs: 305_000))
         #expect(endpoint.sends() == [] && endpoint.stepName() == "load 2 after 1")
     }
 
@@ -113,7 +113,7 @@ struct SchedulingRequests {
         _ = endpoint.settle()
         #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0" && endpoint.load(1) == "send 1")
         let answer = endpoint.answer(1, .failed(status: nil, reason: .timeout, slows: false, asked: nil))
-        #expect(answer.outcome == .parked(reason: "timeout"))
+        #expect(answer == .parked(reason: "timeout"))
         #expect(endpoint.sends() == [] && endpoint.schedule.inFlightCount == 1)
         endpoint.timeMs = 1_250
         let settlement = endpoint.settlement()
@@ -173,7 +173,7 @@ struct SchedulingRequests {
         var endpoint = TestedEndpoint(retries: [])
         endpoint.begin([(1, a), (2, a)])
         _ = endpoint.sends()
-        #expect(endpoint.answer(1, .unsent).outcome == .unsent)
+        #expect(endpoint.answer(1, .unsent) == .unsent)
         endpoint.timeMs = 999
         #expect(endpoint.sends() == [])
         endpoint.timeMs = 1_000
@@ -190,14 +190,14 @@ struct SchedulingRequests {
         endpoint.begin([(1, a), (2, b)])
         _ = endpoint.sends()
         endpoint.fail(1)
-        #expect(endpoint.fail(1).outcome == .unknown && endpoint.answer(1).outcome == .unknown)
+        #expect(endpoint.fail(1) == .unknown && endpoint.answer(1) == .unknown)
         endpoint.answer(2)
-        #expect(endpoint.fail(2).outcome == .unknown && endpoint.answer(9).outcome == .unknown)
+        #expect(endpoint.fail(2) == .unknown && endpoint.answer(9) == .unknown)
         #expect(endpoint.settle() == "cursor 2: delivered 2, failed 1")
         endpoint.timeMs = 5_000
         #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0")
         // It is not under way before its content was read.
-        #expect(endpoint.answer(1).outcome == .unknown)
+        #expect(endpoint.answer(1) == .unknown)
     }
 
     @Test("reads at most 512 events ahead, and no more than 4 MiB of them")
@@ -259,17 +259,41 @@ struct SchedulingRequests {
         endpoint.open()
         endpoint.read((1...300).map { (Int64($0), ThreadID.make()) }, end: 900)
         _ = endpoint.sends()
-        #expect(endpoint.answer(1).needsStep == false)
+        endpoint.answer(1)
+        #expect(!endpoint.schedule.needsStep)
         for position in 2...32 { endpoint.answer(Int64(position)) }
         #expect(endpoint.sends() == Array(33...64))
         // 255 are left, of which the node knows that the log has more.
-        for position in 33...44 { #expect(endpoint.answer(Int64(position)).needsStep == false) }
-        #expect(endpoint.answer(45).needsStep == true)
+        for position in 33...44 { endpoint.answer(Int64(position)) }
+        #expect(!endpoint.schedule.needsStep)
+        endpoint.answer(45)
+        #expect(endpoint.schedule.needsStep)
 
         endpoint = TestedEndpoint()
         endpoint.begin([(1, a), (2, b)])
         _ = endpoint.sends()
-        #expect(endpoint.answer(1).needsStep == false && endpoint.answer(2).needsStep == true)
+        endpoint.answer(1)
+        #expect(!endpoint.schedule.needsStep)
+        endpoint.answer(2)
+        #expect(endpoint.schedule.needsStep)
+    }
+
+    @Test("asks for a step when the next event of a thread is to be read again, whatever else is under way")
+    func needsContent() {
+        var endpoint = TestedEndpoint()
+        endpoint.begin([(1, a), (2, a), (3, b)])
+        _ = endpoint.sends()
+        endpoint.fail(1)
+        endpoint.timeMs = 250
+        #expect(endpoint.settle() == "cursor 2: failed 1, waiting 2")
+        endpoint.timeMs = 5_000
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0" && endpoint.load(1) == "send 1")
+        #expect(!endpoint.schedule.needsStep)
+        endpoint.answer(1)
+        // Thread b's request is under way all the time.
+        #expect(endpoint.sends() == [] && endpoint.schedule.inFlightCount == 2 && endpoint.schedule.needsStep)
+        #expect(endpoint.stepName() == "load 2 after 1" && endpoint.load(2) == "send 2")
+        #expect(!endpoint.schedule.needsStep)
     }
 
     @Test("reports how far an endpoint is behind")

@@ -76,13 +76,13 @@ struct TestedEndpoint {
     @discardableResult
     mutating func answer(
         _ position: Int64, _ verdict: WebhookVerdict = .delivered(status: 200)
-    ) -> WebhookSchedule.Answer {
+    ) -> WebhookSchedule.Outcome {
         schedule.answered(Position(position), verdict, random: 0.5, now: now)
     }
 
     /// Answers 500, which slows nothing down.
     @discardableResult
-    mutating func fail(_ position: Int64) -> WebhookSchedule.Answer {
+    mutating func fail(_ position: Int64) -> WebhookSchedule.Outcome {
         answer(position, .failed(status: 500, reason: .status, slows: false, asked: nil))
     }
 

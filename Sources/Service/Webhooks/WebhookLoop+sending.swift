@@ -23,10 +23,15 @@ extension WebhookLoop {
 
     private func conclude(_ position: Position, _ verdict: WebhookVerdict) {
         let now = DeliveryClock.system.now()
-        let answer = deliveries.update { $0.answered(position, verdict, random: .random(in: 0..<1), now: now) }
-        report(answer.outcome)
-        send(deliveries.sends())
-        if answer.needsStep { deliveries.stepSoon() }
+        let (outcome, sends, needsStep) = deliveries.update { schedule in
+            (
+                schedule.answered(position, verdict, random: .random(in: 0..<1), now: now), schedule.sends(now: now),
+                schedule.needsStep
+            )
+        }
+        report(outcome)
+        send(sends)
+        if needsStep { deliveries.stepSoon() }
     }
 
     private func report(_ outcome: WebhookSchedule.Outcome) {

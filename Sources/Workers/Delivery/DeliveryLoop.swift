@@ -109,9 +109,6 @@ package final class DeliveryLoop<Schedule: DeliverySchedule>: Sendable {
         schedule.withLock { body(&$0) }
     }
 
-    /// Returns what to send at once, for a sender whose answers come on other threads.
-    package func sends() -> [Sending] { update { $0.sends(now: clock.now()) } }
-
     /// Makes the loop look for something to claim. From any thread.
     @Sendable package func wake() {
         update { $0.wake() }
