@@ -43,8 +43,11 @@ FLAGS ?=
 TESTS ?=
 FOLDER ?= .build/screenshots
 
+# A folder of executables for `make dist` to pack. Empty: it builds them, which takes half an hour on two cores.
+EXECUTABLES ?=
+
 .PHONY: help run test check nightly targets chaos uploads devices webhooks vectors web page browser screenshots film sample
-.PHONY: sdk-docs bench deps testdeps build optimised release lint format docs schema image clean
+.PHONY: sdk-docs bench deps testdeps build optimised release lint format docs schema image dist clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
 .NOTPARALLEL:
@@ -161,6 +164,10 @@ schema: build ## regenerate sql/schema.sql from the migrations
 image: ## build the container image
 	@test -n "$(ENGINE)" || { echo 'parley: install docker, podman or buildah to build the image.' >&2; exit 1; }
 	@$(ENGINE) build $(if $(findstring docker,$(ENGINE)),,--format docker) -f docker/Dockerfile -t $(IMAGE) .
+
+dist: deps ## write a release to dist/: archive, Debian package, image, symbols, SBOM, checksums; on Debian 12
+	@command -v dpkg-shlibdeps objcopy >/dev/null || { echo 'parley: install dpkg-dev and binutils.' >&2; exit 1; }
+	@/usr/bin/python3 packaging/dist.py $(EXECUTABLES)
 
 clean: ## remove all build results (data in .parley stays)
 	@rm -rf .build

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Writes what a release consists of to dist/: an archive, a Debian package, an image, symbols, an SBOM, checksums.
+
+    packaging/dist.py            builds the executables, then packs them (`make dist`)
+    packaging/dist.py FOLDER     packs the executables of FOLDER, which an earlier run or another build made
+
+Equal sources, toolchain and Debian packages give equal bytes: every time stamp is that of the commit (or
+SOURCE_DATE_EPOCH), archives are sorted, and no path of this machine is in a file. The program needs Debian 12, its
+dpkg-dev and binutils, no root and no container engine. docs/decisions/build.md has the reasons.
+"""
+
+import gzip
+import hashlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import image  # noqa: E402
+import sbom  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+HERE = ROOT / "packaging"
+DIST = ROOT / "dist"
+PROGRAMS = ["parley", "parley-chat", "parley-bench", "parley-thumbnailer"]
+# Generated sources have the path of the build folder in them, so this path is the same on every machine.
+SCRATCH = Path("/tmp/parley-dist")
+# Traces of the building machine that no file of a release may contain.
+FORBIDDEN = [f"{ROOT}/", f"{Path.home()}/", "/root/", "/home/"]
+
+# The most bytes of a part.
+LIMITS = {"parley": 60_000_000, "the Debian package": 25_000_000, "the image, unpacked": 140_000_000}
+
+
+class Failure(Exception):
+    """Something that the caller must change."""
+
+
+def run(*command, **options):
+    """Runs a command, which must succeed, and returns its standard output."""
+    return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True,
+                          **options).stdout
+
+
+def release_version():
+    """The version, from the one place that has it."""
+    source = (ROOT / "Sources/ServiceConfiguration/Commands/Invocation.swift").read_text()
+    return re.search(r'static let version = "([0-9]+\.[0-9]+\.[0-9]+)"', source).group(1)
+
+
+def commit_time():
+    """The seconds since 1970 that all files of the release have as their date."""
+    return int(os.environ.get("SOURCE_DATE_EPOCH") or run("git", "-C", ROOT, "log", "-1", "--format=%ct"))
+
+
+def compile_programs():
+    """Builds the executables with Swift's libraries inside, and returns their folder."""
+    SCRATCH.mkdir(mode=0o700, exist_ok=True)
+    if SCRATCH.is_symlink() or SCRATCH.stat().st_uid != os.getuid():
+        raise Failure(f"{SCRATCH} belongs to somebody else. Delete it.")
+    flags = ["--configuration", "release", "--static-swift-stdlib", "--scratch-path", SCRATCH]
+    # Names of sources in debug information and in messages of crashes.
+    hidden = f"{ROOT}=/parley"
+    flags += ["-Xswiftc", "-file-prefix-map", "-Xswiftc", hidden, "-Xcc", f"-ffile-prefix-map={hidden}"]
+    for program in PROGRAMS:
+        subprocess.run(["swift", "build", *map(str, flags), "--product", program], cwd=ROOT, check=True)
+    return Path(run("swift", "build", *flags, "--show-bin-path", cwd=ROOT).strip())
+
+
+def separate(source, program, folder, symbols):
+    """Copies an executable without symbols to a folder, and its symbols to a file that debuggers find by name."""
+    target, debug = folder / program, symbols / f"{program}.debug"
+    run("objcopy", "--only-keep-debug", "--compress-debug-sections=zlib", "--remove-section=.swift_ast", source, debug)
+    debug.chmod(0o644)
+    run("strip", "--strip-all", "-o", target, source)
+    run("objcopy", f"--add-gnu-debuglink={debug}", target)
+    target.chmod(0o755)
+
+
+def packed(entries, time, compress=True):
+    """Returns a tar archive of (path, data or None for a folder, mode), sorted, and owned by root."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        for path, data, mode in sorted(entries):
+            member = tarfile.TarInfo(path)
+            member.mode, member.mtime, member.uname, member.gname = mode, time, "root", "root"
+            member.type = tarfile.DIRTYPE if data is None else tarfile.REGTYPE
+            member.size = len(data or b"")
+            archive.addfile(member, io.BytesIO(data or b""))
+    return gzip.compress(buffer.getvalue(), 9, mtime=0) if compress else buffer.getvalue()
+
+
+def write_archive(path, programs, time):
+    """The archive for any Linux with the libraries that INSTALL names."""
+    top = path.name.removesuffix(".tar.gz")
+    entries = [(top, None, 0o755), (f"{top}/bin", None, 0o755)]
+    entries += [(f"{top}/bin/{name}", (programs / name).read_bytes(), 0o755) for name in PROGRAMS]
+    files = {
+        "LICENSE": ROOT / "LICENSE", "CHANGELOG.md": ROOT / "docs/changelog.md", "INSTALL.md": ROOT / "docs/install.md",
+        "parley.service": HERE / "debian/parley.service",
+    }
+    entries += [(f"{top}/{name}", file.read_bytes(), 0o644) for name, file in files.items()]
+    path.write_bytes(packed(entries, time))
+
+
+def library_packages(tree, work):
+    """Returns what dpkg-shlibdeps finds: the Debian packages of the linked libraries, with the versions needed."""
+    (work / "debian").mkdir()
+    (work / "debian/control").write_text("Source: parley\n\nPackage: parley\nArchitecture: any\n")
+    files = [f"-e{tree / 'usr/bin' / name}" for name in PROGRAMS]
+    return run("dpkg-shlibdeps", "-O", f"-S{tree}", *files, cwd=work).strip().removeprefix("shlibs:Depends=")
+
+
+def write_debian_package(path, version, architecture, tree, libraries, time):
+    """Packs the tree, which has the executables."""
+    install(HERE / "debian/parley.service", tree / "lib/systemd/system/parley.service", 0o644)
+    docs = tree / "usr/share/doc/parley"
+    install(HERE / "debian/copyright", docs / "copyright", 0o644)
+    date = run("date", "--utc", "--rfc-email", f"--date=@{time}").strip()
+    changes = f"parley ({version}) bookworm; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n" \
+              f" -- The Parley maintainers <maintainers@parley.example>  {date}\n"
+    (docs / "changelog.gz").write_bytes(gzip.compress(changes.encode(), 9, mtime=0))
+    (docs / "CHANGELOG.md.gz").write_bytes(
+        gzip.compress((ROOT / "docs/changelog.md").read_bytes(), 9, mtime=0))
+    size = sum((file.stat().st_size + 1023) // 1024 for file in tree.rglob("*") if file.is_file())
+    control = tree / "DEBIAN"
+    (control / "control").write_text(
+        (HERE / "debian/control.in").read_text().replace("@VERSION@", version).replace("@ARCHITECTURE@", architecture)
+        .replace("@SIZE@", str(size)).replace("@LIBRARIES@", libraries))
+    for script in ["postinst", "prerm", "postrm"]:
+        install(HERE / "debian" / script, control / script, 0o755)
+    sums = [f"{hashlib.md5(file.read_bytes()).hexdigest()}  {file.relative_to(tree)}\n"
+            for file in sorted(tree.rglob("*")) if file.is_file() and control not in file.parents]
+    (control / "md5sums").write_text("".join(sums))
+    for entry in [tree, *tree.rglob("*")]:
+        if entry.is_dir():
+            entry.chmod(0o755)
+        os.utime(entry, (time, time))
+    run("dpkg-deb", "--root-owner-group", "-Zxz", "--threads-max=1", "--build", tree, path,
+        env={**os.environ, "SOURCE_DATE_EPOCH": str(time)})
+
+
+def install(source, target, mode):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+    target.chmod(mode)
+
+
+def check(folder):
+    """Fails if a file of the release names a path of this machine."""
+    for file in sorted(folder.rglob("*")):
+        if not file.is_file():
+            continue
+        for trace in FORBIDDEN:
+            found = subprocess.run(["grep", "--text", "--only-matching", "--max-count=1", "--fixed-strings",
+                                    trace, str(file)], stdout=subprocess.PIPE, text=True)
+            if found.returncode == 0:
+                raise Failure(f"{file} contains {trace}, a path of this machine.")
+
+
+def check_sizes(sizes):
+    """Fails if a part has become too large. Each limit is well above today's size: docs/decisions/build.md."""
+    for name, byte_count in sizes.items():
+        print(f"{byte_count:>12,}  {name}")
+        if byte_count > LIMITS[name]:
+            raise Failure(f"{name} has {byte_count:,} bytes, and at most {LIMITS[name]:,} are allowed.")
+
+
+def main():
+    if os.path.exists("/etc/os-release") and 'VERSION_ID="12"' not in Path("/etc/os-release").read_text():
+        raise Failure("A release is built on Debian 12, whose libraries the Debian package and the image need.")
+    version, time = release_version(), commit_time()
+    architecture = run("dpkg", "--print-architecture").strip()
+    built = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else compile_programs()
+    shutil.rmtree(DIST, ignore_errors=True)
+    DIST.mkdir()
+    with tempfile.TemporaryDirectory() as name:
+        work = Path(name)
+        tree = work / "package"
+        programs = tree / "usr/bin"
+        programs.mkdir(parents=True)
+        (tree / "DEBIAN").mkdir()
+        for program in PROGRAMS:
+            separate(built / program, program, programs, DIST)
+        check(programs)
+        check(DIST)
+        libraries = library_packages(tree, work)
+        write_archive(DIST / f"parley-{version}-linux-{architecture}.tar.gz", programs, time)
+        write_debian_package(DIST / f"parley_{version}_{architecture}.deb", version, architecture, programs, libraries,
+                             time, work)
+        names = [entry.split()[0] for entry in libraries.split(",")]
+        debian, unpacked = image.write(DIST / f"parley-{version}-image.tar", version, architecture, time, programs,
+                                       PROGRAMS, names, work / "image")
+        check_sizes({
+            "parley": (programs / "parley").stat().st_size,
+            "the Debian package": (DIST / f"parley_{version}_{architecture}.deb").stat().st_size,
+            "the image, unpacked": unpacked,
+        })
+        (DIST / f"parley-{version}.spdx.json").write_text(
+            sbom.document(ROOT, version, time, names, debian))
+    sums = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in sorted(DIST.iterdir())]
+    (DIST / "SHA256SUMS").write_text("".join(sums))
+    for file in sorted(DIST.iterdir()):
+        print(f"{file.stat().st_size:>12,}  dist/{file.name}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"parley: {failure}")
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"parley: {' '.join(map(str, error.cmd))} failed with status {error.returncode}.")
