@@ -167,7 +167,7 @@ image: ## build the container image
 
 dist: deps ## write a release to dist/: archive, Debian package, image, symbols, SBOM, checksums; on Debian 12
 	@command -v dpkg-shlibdeps objcopy >/dev/null || { echo 'parley: install dpkg-dev and binutils.' >&2; exit 1; }
-	@/usr/bin/python3 packaging/dist.py $(EXECUTABLES)
+	@/usr/bin/python3 docker/packaging/dist.py $(EXECUTABLES)
 
 clean: ## remove all build results (data in .parley stays)
 	@rm -rf .build

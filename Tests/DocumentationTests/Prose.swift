@@ -52,8 +52,8 @@ struct Prose {
         let pages = try Document.all().map(\.path).filter { $0.hasPrefix("docs/") && !$0.hasPrefix("docs/decisions/") }
             .map { String($0.dropFirst("docs/".count)) }
         #expect(pages.filter { $0 != "README.md" && !listed.contains($0) } == [])
-        // 31 pages and two indexes. A section of a page that exists is found sooner than another page.
-        #expect(pages.count <= 33)
+        // 32 pages and two indexes. A section of a page that exists is found sooner than another page.
+        #expect(pages.count <= 34)
     }
 
     @Test("begins each page with its reader")

@@ -61,7 +61,7 @@ def document(root, version, time, linked, debian):
     return json.dumps({
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
         "name": f"parley-{version}", "documentNamespace": f"https://parley.example/spdx/parley-{version}-{digest}",
-        "creationInfo": {"created": created, "creators": ["Tool: packaging/sbom.py", "Organization: Parley"]},
+        "creationInfo": {"created": created, "creators": ["Tool: docker/packaging/sbom.py", "Organization: Parley"]},
         "packages": packages,
         "relationships": [
             {"spdxElementId": source, "relationshipType": kind, "relatedSpdxElement": target}

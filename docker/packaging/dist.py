@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes what a release consists of to dist/: an archive, a Debian package, an image, symbols, an SBOM, checksums.
 
-    packaging/dist.py            builds the executables, then packs them (`make dist`)
-    packaging/dist.py FOLDER     packs the executables of FOLDER, which an earlier run or another build made
+    docker/packaging/dist.py            builds the executables, then packs them (`make dist`)
+    docker/packaging/dist.py FOLDER     packs the executables of FOLDER, which an earlier run or another build made
 
 Equal sources, toolchain and Debian packages give equal bytes: every time stamp is that of the commit (or
 SOURCE_DATE_EPOCH), archives are sorted, and no path of this machine is in a file. The program needs Debian 12, its
@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import image  # noqa: E402
 import sbom  # noqa: E402
 
-ROOT = Path(__file__).resolve().parent.parent
-HERE = ROOT / "packaging"
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 DIST = ROOT / "dist"
 PROGRAMS = ["parley", "parley-chat", "parley-bench", "parley-thumbnailer"]
 # Generated sources have the path of the build folder in them, so this path is the same on every machine.
