@@ -79,13 +79,14 @@ struct ContractType: Sendable, CustomStringConvertible {
         "the document of a problem, or the state of a message on its way": ["PendingMessage"],
         "for operators": [
             "AdminKey", "AdminKeyDraft", "AdminKeyList", "AdminKeyWithToken", "AdminScope", "AdminScopes",
-            "AdminReport", "AdminReportList", "AdminSessionDraft", "AdminStats", "AdminThread", "AdminUser",
-            "AdminUserDraft", "AdminUserList", "AuditEntry", "AuditList", "Change", "ChangesAck", "ChangesExpiry",
+            "AdminMessageDraft", "AdminReport", "AdminReportList", "AdminSessionDraft", "AdminStats", "AdminThread",
+            "AdminThreadList", "AdminThreadMember", "AdminThreadPut", "AdminUser", "AdminUserDraft", "AdminUserList",
+            "AdminUserPut", "AuditEntry", "AuditList", "Change", "ChangesAck", "ChangesExpiry",
             "ChangesPage", "Consumer", "ConsumerList", "ConsumerStart", "CursorBehind", "Form", "Health",
             "Hook", "HookDraft", "HookList", "HookPost", "Invitation", "InvitationDraft", "InvitationList", "Metrics",
             "NewInvitation",
-            "NewHook", "OutboxFailure", "OutboxFailureList", "PasswordReset", "ReportChange", "Review",
-            "ReviewDecision", "ReviewList", "SlackAttachment", "SlackField",
+            "NewHook", "OutboxFailure", "OutboxFailureList", "PasswordReset", "Reference", "ReportChange", "Review",
+            "ReviewDecision", "ReviewList", "SlackAttachment", "SlackField", "UnreadTotals",
         ],
         "for operators, of archives": ["ImportCounts", "ImportOmission", "ImportProblem", "ImportReport"],
         "for operators, of legal holds": [

@@ -12,7 +12,7 @@ struct KeepingAnswers {
             from idempotency_claim('\(ann)', key, request::bytea, now) c
             cross join lateral idempotency_answer('\(ann)', key, c.status, c.body, case when c.status is null then (
                 select json_build_object('status', 201, 'body', json_build_object('id', ('00000000-0000-0000-0000-'
-                    || lpad(id::text, 12, '0'))::uuid)::text, 'is_kept', true)) end) a
+                    || lpad(id::text, 12, '0'))::uuid)::text, 'is_own', true)) end) a
         $$;
 
         """
