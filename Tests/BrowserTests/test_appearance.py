@@ -43,6 +43,32 @@ class Appearance(BrowserTest):
             group = chat.page.get_by_role("navigation").locator(".segments")
             self.assertTrue(group.evaluate("group => group.scrollWidth <= group.clientWidth"), locale)
 
+    def test_a_last_message_is_cut_at_its_own_end(self):
+        ann, ben = self.account("Ann"), self.account("Ben")
+        ben.send(ann.group("Garden", ben), "a long message that begins with these words " * 5)
+        chat = self.page(self.browser(locale="ar"), ann).open()
+        chat.page.locator("form input").nth(0).fill(ann.username)
+        chat.page.locator("form input[type=password]").fill(ann.PASSWORD)
+        chat.page.keyboard.press("Enter")
+        text = chat.page.get_by_role("navigation").get_by_text("a long message")
+        expect(text).to_be_visible()
+        self.assertEqual(text.evaluate("text => [getComputedStyle(text).direction, text.scrollWidth > text.clientWidth]"),
+                         ["ltr", True])
+
+    def test_the_name_of_the_service_and_the_size_of_a_file_stay_in_one_line(self):
+        ann, ben = self.account("Ann"), self.account("Ben")
+        thread = ann.direct(ben)
+        name = "a long name of a file that needs several lines in a narrow window.pdf"
+        ben.send(thread, payload={"attachments": [{"id": ben.upload(name, b"x" * 1500, "application/pdf")}]})
+        service = ann.call("GET", "/v1/service") | {"name": "Donaudampfschifffahrtsgesellschaft"}
+        context = self.browser(viewport={"width": 640, "height": 400})
+        context.route("**/v1/service", lambda route: route.fulfill(json=service))
+        chat = self.page(context, ann).open().sign_in().enter("Ben")
+        lines = "text => Math.round(text.getBoundingClientRect().height / parseFloat(getComputedStyle(text).lineHeight))"
+        for text in (chat.navigation.get_by_text("Donau"), chat.messages.get_by_text("1.5 kB")):
+            expect(text).to_be_visible()
+            self.assertEqual(text.evaluate(lines), 1)
+
     def test_the_tab_has_the_conversation_first_and_a_mark_on_its_icon(self):
         ann, ben = self.account("Ann"), self.account("Ben Okafor")
         ann.direct(ben)

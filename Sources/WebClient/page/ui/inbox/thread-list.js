@@ -5,6 +5,7 @@ import { arrange, div, element, fill, p, words } from '../dom.js';
 import { formatFacts, formatNumber, t } from '../../language/index.js';
 import { firstPart } from '../../text/tokens.js';
 import { attempt, iconButton, loaded } from '../parts/action.js';
+import { sentence } from '../conversation/body.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
 import { summary, typingText } from '../parts/summary.js';
@@ -246,7 +247,8 @@ function threadRow(chat, thread) {
         const name = last.sender?.name;
         if (!name || (kind === 'direct' && last.sender?.id !== ownID)) return words('thread-line', text);
         const isOwn = last.sender?.id === ownID;
-        return words('thread-line', isOwn ? t('inbox.own', { text }) : t('inbox.from', { name, text }));
+        const said = isOwn ? sentence('inbox.own', { text }) : sentence('inbox.from', { name, text });
+        return element('span', { class: 'thread-line said' }, ...said);
     }
 }
 
