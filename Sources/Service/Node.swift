@@ -25,7 +25,7 @@ package struct Node: Sendable {
         core = try await NodeCore(settings, database, pools, hasher: hasher, logger: logger)
         api = API(
             core.calls, features: try await Self.features(core), policy: core.policy, hasher: core.hasher,
-            webClient: settings.webClientEnabled ? .embedded : nil,
+            webClient: settings.webClientEnabled ? .embedded(named: settings.appName) : nil,
             slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil,
             operation: OperationSettings(
                 isReady: { [tail = core.log.tail, isClosing = core.isClosing] in tail.isFresh() && !isClosing.isSet },

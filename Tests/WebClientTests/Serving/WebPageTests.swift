@@ -1,5 +1,6 @@
 // The files of the web client by their paths, with small pages made up here, and the page of this build.
 import CZlib
+import Foundation
 import Testing
 
 @testable import WebClient
@@ -150,6 +151,19 @@ struct WebPageTests {
         #expect(index.utf8.count < 16_384)
         let shell = try text("/service-worker.js", of: page).prefix { $0 != "\n" }
         #expect(shell.contains(page.version))
+    }
+
+    @Test("have the name of the service in the title and in the manifest, escaped, and in their version")
+    func name() throws {
+        let name = #"Ann & "Ben" <\>"#
+        let page = WebPage.embedded(named: name)
+        #expect(page.version != WebPage.embedded.version)
+        #expect(WebPage.embedded(named: "Parley").version == WebPage.embedded.version)
+        let index = try text("/", of: page)
+        #expect(index.contains(#"<title>Ann &amp; &quot;Ben&quot; &lt;\></title>"#) && !index.contains("\"Parley\""))
+        let manifest = try #require(page.files["/app/\(page.version)/manifest.webmanifest"])
+        let object = try JSONSerialization.jsonObject(with: Data(manifest.bytes)) as? [String: Any]
+        #expect(object?["name"] as? String == name && object?["short_name"] as? String == name)
     }
 
     private static func decompress(_ gzipped: [UInt8], byteCount: Int) -> [UInt8] {
