@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from harness.case import BrowserTest
 from harness.chat import starting
+from harness.pictures import png
 from harness.processes import eventually
 
 
@@ -21,6 +22,15 @@ class Daily(BrowserTest):
         # The keys of the page come with a module of their own.
         eventually("the module", lambda: self.chat.page.evaluate(
             "performance.getEntriesByType('resource').some(({name}) => name.endsWith('/shell/keys.js'))"))
+
+    def tab_to(self, control, key="Tab"):
+        """Presses the key until a control has the focus."""
+        expect(control).to_be_visible()
+        for _ in range(60):
+            if control.evaluate("control => control === document.activeElement"):
+                return
+            self.keys.press(key)
+        self.fail(f"{key} does not reach {control}")
 
     def open_garden(self):
         self.keys.press("Control+k")
@@ -113,7 +123,7 @@ class Daily(BrowserTest):
         self.keys.press("Shift+Escape")
         expect(link).not_to_have_accessible_name(re.compile("unread"))
         # The list is one stop of the Tab key; the menu of the conversation is the next one.
-        link.focus()
+        self.tab_to(link)
         self.keys.press("Tab")
         self.keys.press("Enter")
         menu = self.chat.role("menu")
@@ -124,23 +134,31 @@ class Daily(BrowserTest):
         self.keys.press("Enter")
         expect(link).to_have_accessible_name(re.compile("muted"))
 
+    def test_send_a_picture(self):
+        self.chat.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        self.open_garden()
+        self.chat.page.evaluate(
+            "bytes => navigator.clipboard.write([new ClipboardItem({'image/png': new Blob([new Uint8Array(bytes)],"
+            " {type: 'image/png'})})])", list(png(300, 200)))
+        self.keys.press("Control+v")
+        expect(self.chat.role("list", "Files to send").get_by_role("listitem")).to_have_count(1)
+        self.keys.press("Enter")
+        expect(self.chat.messages.last.get_by_role("img")).to_be_visible()
+        eventually("the picture to arrive", lambda: [
+            (file["width"], file["height"]) for message in self.ben.messages(self.thread)
+            for file in message["payload"].get("attachments", [])] == [(300, 200)])
+
     def test_invite(self):
         dan = self.account(f"Dan {self.ben.username}")
         self.open_garden()
-        # The focus can reach the button by Tab, and the dialog keeps it.
-        self.chat.role("main").get_by_role("button", name="Conversation details").focus()
-        self.keys.press("Enter")
-        add = self.chat.dialog("Conversation details").get_by_role("button", name="Add people")
-        expect(add).to_be_visible()
-        add.focus()
+        self.tab_to(self.chat.role("main").get_by_role("button", name="Add people"), "Shift+Tab")
         self.keys.press("Enter")
         dialog = self.chat.dialog("Add people")
         expect(dialog.get_by_role("searchbox", name="Find people")).to_be_focused()
         self.keys.type(dan.name)
         self.keys.press("Enter")
         expect(dialog.get_by_role("checkbox", name=starting(dan.name))).to_be_checked()
-        invite = dialog.get_by_role("button", name="Invite")
-        invite.focus()
+        self.tab_to(dialog.get_by_role("button", name="Invite"))
         self.keys.press("Enter")
         expect(dialog).to_be_hidden()
         self.assertEqual(dan.call("GET", "/v1/inbox")["threads"][0]["me"]["status"], "invited")

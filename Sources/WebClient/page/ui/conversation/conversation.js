@@ -27,6 +27,13 @@ export class Conversation extends Component {
         class: 'icon-button jump',
         hidden: true,
     });
+    /** For those who may. A small screen has it in the details only. */
+    #addPeople = iconButton(
+        'invite',
+        t('details.addPeople'),
+        async () => (await loaded(import('../details/members.js'))).openAddPeople(this.chat, this.threadID),
+        { class: 'icon-button invite-button', hidden: true },
+    );
     #newCount = element('span', { class: 'badge', hidden: true });
     /** The day of what is in view. */
     #day = element('button', {
@@ -74,6 +81,7 @@ export class Conversation extends Component {
                 iconButton('back', t('shell.back'), closeThread, { class: 'icon-button back-button' }),
                 this.#picture,
                 div('conversation-names', element('h1', {}, this.#title), this.#facts, this.#typing),
+                this.#addPeople,
                 iconButton('search', t('conversation.searchHere'), () => this.searchHere()),
                 iconButton('info', t('conversation.details'), details),
             ),
@@ -124,6 +132,7 @@ export class Conversation extends Component {
         }
         const members = [t('inbox.members', { count: thread.member_count }), thread.topic];
         this.#facts.textContent = peer ? this.#presence : members.filter((part) => part).join(' · ');
+        this.#addPeople.hidden = !!peer || thread.me.role === 'member' || thread.me.status !== 'joined';
         if (before?.me.status !== thread.me.status) this.#showPart(thread);
         this.#showJump();
     }

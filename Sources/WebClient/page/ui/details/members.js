@@ -32,7 +32,7 @@ export function memberList(chat, threadID) {
         members.sort((one, other) => rank(one) - rank(other) || one.user.name.localeCompare(other.user.name));
         const count = members.length - shownMax;
         const rows = members.slice(0, shownMax).map((member) => memberItem(chat, threadID, member, ownRole));
-        const add = button(t('details.addPeople'), () => openAddPeople(chat, threadID, members));
+        const add = button(t('details.addPeople'), () => openAddPeople(chat, threadID));
         return [
             div('section-head', element('h3', {}, t('details.members')), ownRole !== 'member' && add),
             list(t('details.members'), rows),
@@ -103,12 +103,12 @@ function menu(chat, threadID, { user, role, status }, ownRole) {
     ];
 }
 
-/** Opens the dialog that adds people to a thread, or invites them.
+/** Asks whom to add to a group or room, or to invite.
  * @param {ChatShape} chat
  * @param {string} threadID
- * @param {Member[]} members they cannot be chosen again
  */
-function openAddPeople(chat, threadID, members) {
+export function openAddPeople(chat, threadID) {
+    const members = chat.members(threadID).value ?? [];
     /** @type {Person[]} */
     let people = [];
     const picker = peoplePicker(chat, new Set(members.map(({ user }) => user.id)), (chosen) => people = chosen);

@@ -1,6 +1,6 @@
 // Icons: symbols in index.html, hidden from assistive technology.
 
-/** @typedef {'archive' | 'attach' | 'back' | 'bell' | 'block' | 'calendar' | 'check' | 'checks' | 'clock' | 'close' | 'copy' | 'device' | 'down' | 'download' | 'edit' | 'emoji' | 'file' | 'flag' | 'forward' | 'info' | 'label' | 'leave' | 'link' | 'list' | 'location' | 'lock' | 'mail' | 'more' | 'muted' | 'people' | 'pin' | 'reply' | 'room' | 'search' | 'send' | 'settings' | 'trash' | 'unread'} IconName */
+/** @typedef {'archive' | 'attach' | 'back' | 'bell' | 'block' | 'calendar' | 'check' | 'checks' | 'clock' | 'close' | 'copy' | 'device' | 'down' | 'download' | 'edit' | 'emoji' | 'file' | 'flag' | 'forward' | 'info' | 'invite' | 'label' | 'leave' | 'link' | 'list' | 'location' | 'lock' | 'mail' | 'more' | 'muted' | 'people' | 'pin' | 'reply' | 'room' | 'search' | 'send' | 'settings' | 'trash' | 'unread'} IconName */
 
 // These point along the line of text, so they are mirrored in right-to-left languages.
 const directed = ['back', 'forward', 'leave', 'reply', 'send'];
