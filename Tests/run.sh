@@ -44,7 +44,7 @@ lane_1=(PresenceAndTyping EventStreams EmbeddedDatabase BadRequests MetricsAcces
 lane_2=(SendingAlerts AlertLoops ServingTLS FuzzingRequests RequestLog MetricsPage Searching Paging DelegatedSignIn
     AdminCalls WebhookDeliveries MessageChanges HookPosting LongestRetention ClientTimelines ClientSigningIn HeldFiles
     PolicyUnderKills)
-lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls SendingFromBothNodes
+lane_3=(FirstStart DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls SendingFromBothNodes
     ExportingAccounts StartFailures DeliveredMarks MadeUpCursors ClientVectors ClientFiles ClientInbox
     SendingFromSQL ClientReview)
 lane_4=(MailedCodes-timing StoppedDatabase AttachmentAccess ResumingUploads DeletedFiles BrowserSafety

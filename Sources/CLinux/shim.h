@@ -1,4 +1,4 @@
-// The parts of Linux that Swift's Glibc module does not export: epoll, eventfd and names of threads. No logic.
+// The parts of Linux that Swift's Glibc module does not export: epoll, eventfd, names of threads, and users. No logic.
 #ifndef PARLEY_CLINUX_SHIM_H
 #define PARLEY_CLINUX_SHIM_H
 
@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/types.h>
 
 static const uint32_t clinux_epoll_in = EPOLLIN;
 static const uint32_t clinux_epoll_out = EPOLLOUT;
@@ -25,5 +26,9 @@ static inline uint64_t clinux_epoll_token(const struct epoll_event *event) { ret
 
 /// Names the calling thread. The kernel keeps at most 15 characters.
 static inline void clinux_thread_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// unistd.h declares these for GNU programs only. glibc applies them to all threads.
+int setresuid(uid_t real, uid_t effective, uid_t saved);
+int setresgid(gid_t real, gid_t effective, gid_t saved);
 
 #endif

@@ -58,6 +58,13 @@ package enum AdminKeyTokenKind: TokenKind {
 /// The bearer token of an admin key.
 package typealias AdminKeyToken = SecretToken<AdminKeyTokenKind>
 
+package enum AdminTokenKind: TokenKind {
+    package static let prefix = "parley_admin_"
+    package static let secretByteCount = 32
+}
+/// An admin token as `parley init` makes it. The service accepts any text that the operator chooses.
+package typealias NewAdminToken = SecretToken<AdminTokenKind>
+
 package enum HookTokenKind: TokenKind {
     package static let prefix = "parleyhook_"
     package static let secretByteCount = 32

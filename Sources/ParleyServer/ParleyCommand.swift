@@ -13,7 +13,7 @@ struct ParleyCommand {
             try await run(
                 Invocation.parse(
                     arguments: Array(CommandLine.arguments.dropFirst()),
-                    environment: ProcessInfo.processInfo.environment))
+                    environment: ProcessInfo.processInfo.environment, places: .ofThisProcess()))
         }
     }
 
@@ -21,6 +21,11 @@ struct ParleyCommand {
         switch invocation {
         case .show(let text):
             print(text)
+        case .initialise(let request):
+            LogOutput.bootstrap(request.settings)
+            try await InitCommand.run(request, logger: Logger(label: "parley"))
+        case .health(let settings):
+            try HealthCommand.run(settings)
         case .serve(let settings):
             LogOutput.bootstrap(settings)
             try await Node.serve(settings)

@@ -11,6 +11,10 @@ extension Node {
     /// Serves until SIGTERM or SIGINT. Throws if the node can't start.
     package static func serve(_ settings: Settings) async throws {
         let logger = Logger(label: "parley")
+        if let account = try settings.accountToSwitchTo() {
+            logger.info("root switches to another user", metadata: ["user": "\(account.name)"])
+            try account.takeOver()
+        }
         logger.info("settings", metadata: settings.effectiveMetadata)
         for name in settings.unknownVariables { logger.warning("unknown setting \(name) is ignored") }
         FileLimit.raise(logger: logger)
@@ -66,6 +70,7 @@ extension Node {
         print(
             "parley is listening on http\(core.tls == nil ? "" : "s")://\(host):\(server.port) "
                 + "(registration: \(core.settings.registrationInUse.rawValue))")
+        if isatty(STDOUT_FILENO) == 1 { print(core.settings.startNotice(port: server.port)) }
         fflush(nil)
     }
 }

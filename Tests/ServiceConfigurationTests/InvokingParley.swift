@@ -129,8 +129,8 @@ struct InvokingParley {
         let error = #expect(throws: ConfigurationErrors.self) { try parse("sevre") }
         #expect(
             error?.description
-                == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, attachments, outbox, export, "
-                + "import, bench, chat.")
+                == "\"sevre\" is not a command of parley. Commands: init, serve, health, migrate, admin, attachments, "
+                + "outbox, export, import, bench, chat.")
     }
 
     @Test(

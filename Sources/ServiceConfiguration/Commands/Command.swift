@@ -2,7 +2,9 @@
 
 /// A subcommand of `parley`.
 package enum Command: String, CaseIterable, Sendable {
+    case initialise = "init"
     case serve
+    case health
     case migrate
     case admin
     case attachments
@@ -15,7 +17,9 @@ package enum Command: String, CaseIterable, Sendable {
     /// One sentence for the list of commands.
     package var summary: String {
         switch self {
+        case .initialise: "Set up: write a configuration file, prepare the database, create the first account."
         case .serve: "Run a node: serve the HTTP API until SIGTERM or Ctrl-C."
+        case .health: "Check that the node of this machine is alive: exit with status 0 if it is, otherwise 1."
         case .migrate: "Upgrade the database schema to this version, then exit."
         case .admin: "Administer accounts, messages and sessions directly in the database."
         case .attachments: "Move attachments between PostgreSQL and an S3-compatible store."
@@ -33,14 +37,16 @@ package enum Command: String, CaseIterable, Sendable {
         switch self {
         case .bench: "parley-bench"
         case .chat: "parley-chat"
-        case .serve, .migrate, .admin, .attachments, .outbox, .export, .importArchive: nil
+        case .initialise, .serve, .health, .migrate, .admin, .attachments, .outbox, .export, .importArchive: nil
         }
     }
 }
 
 extension Set<Command> {
     /// The commands that connect to the database.
-    static let withDatabase: Self = [.serve, .migrate, .admin, .attachments, .export, .importArchive]
+    static let withDatabase: Self = [.initialise, .serve, .migrate, .admin, .attachments, .export, .importArchive]
+    /// The commands that need the address of the node.
+    static let withAddress: Self = [.initialise, .serve, .health]
     /// The commands that reach the object store.
     static let withObjectStore: Self = [.serve, .attachments, .export]
 }

@@ -18,6 +18,7 @@ package enum Help {
 
     /// `parley serve --help`.
     package static func text(for command: Command) -> String {
+        if command == .initialise { return initialise }
         if command == .admin { return admin }
         if command == .attachments { return attachments }
         if command == .outbox { return outbox }
@@ -42,6 +43,30 @@ package enum Help {
             \(groups.joined(separator: "\n\n"))
             """
     }
+
+    /// `parley init --help`.
+    private static let initialise: String = {
+        let settings = Setting.all.filter { $0.commands.contains(.initialise) }.map(\.flag)
+        return """
+            \(Command.initialise.summary)
+
+            Usage: parley init [--username NAME] [--name NAME] [--flag VALUE] …
+
+            The command writes parley.conf in this folder, or the file that --config names. As root on a
+            machine with the Debian package it writes /etc/parley/parley.conf, and works as the user parley.
+            The file contains a new admin token, and the settings of the database and the address as given.
+            Only its owner can read it. `parley serve` in the same folder reads it.
+
+            The command prepares the database and creates an account, whose password is printed once. If the
+            file exists, or the database has accounts, they stay as they are.
+
+            --username NAME  The name to sign in with [admin].
+            --name NAME      The name that others see; unset: the username.
+
+            Settings, as for parley serve:
+            \(HelpText.wrapped(settings.joined(separator: " "), indent: 2))
+            """
+    }()
 
     /// `parley admin --help`.
     private static let admin: String = {

@@ -8,7 +8,10 @@ package enum Invocation: Sendable, Equatable {
 
     /// Print this text to standard output and exit with status 0.
     case show(String)
+    case initialise(InitRequest)
     case serve(Settings)
+    /// Ask the node at the address of the settings.
+    case health(Settings)
     case migrate(Settings)
     case admin(AdminRequest)
     case attachments(MoveRequest)
@@ -20,7 +23,7 @@ package enum Invocation: Sendable, Equatable {
 
     /// - Parameter arguments: the command line without the program's name.
     package static func parse(
-        arguments: [String], environment: [String: String],
+        arguments: [String], environment: [String: String], places: ConfigurationPlaces = .none,
         readFile: @escaping (String) throws -> String = ConfigurationFile.read
     ) throws(ConfigurationErrors) -> Invocation {
         let isHelp = { (argument: String) in ["--help", "-h"].contains(argument) }
@@ -36,11 +39,13 @@ package enum Invocation: Sendable, Equatable {
             ])
         }
         let flags = Array(words.dropFirst())
-        let sources = SettingsSources(environment: environment, readFile: readFile)
+        let sources = SettingsSources(environment: environment, places: places, readFile: readFile)
         if let program = command.program { return .program(program, arguments: flags) }
         let needsWords = [.admin, .attachments, .outbox, .importArchive].contains(command)
         if flags.contains(where: isHelp) || needsWords && flags.isEmpty { return .show(Help.text(for: command)) }
         switch command {
+        case .initialise: return .initialise(try InitRequest.load(flags, sources))
+        case .health: return .health(try Settings.forHealth(flags, sources))
         case .admin: return .admin(try AdminRequest.load(flags, sources))
         case .outbox: return .outbox(try OutboxRequest.load(flags))
         case .importArchive: return .importArchive(try ImportRequest.load(flags, sources))

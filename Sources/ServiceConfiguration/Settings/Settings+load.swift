@@ -16,6 +16,13 @@ extension Settings {
         return try read(flags, SettingsSources(environment: environment, readFile: readFile))
     }
 
+    /// Loads the settings of `parley health`, which needs a port that is known before the node starts.
+    static func forHealth(_ words: [String], _ sources: SettingsSources) throws(ConfigurationErrors) -> Settings {
+        try read(Flags(words, of: .health), sources) { settings in
+            settings.httpPort == 0 ? "PARLEY_HTTP_PORT is 0, any free port: set the port of the node." : nil
+        }
+    }
+
     /// Loads the settings of a command and reports all mistakes together.
     ///
     /// - Parameters:
@@ -47,6 +54,11 @@ extension Settings {
             isSet.insert(setting.key)
         }
 
+        do {
+            if settings.configurationFile == nil { settings.configurationFile = try sources.places.find() }
+        } catch {
+            mistakes += error.mistakes
+        }
         if let path = settings.configurationFile {
             let file = Result { try sources.readFile(path) }.map(ConfigurationFile.parse)
             switch file {
@@ -79,6 +91,8 @@ extension Settings {
 /// Where the values come from that the command line does not have.
 struct SettingsSources {
     var environment: [String: String]
+    /// Where the configuration file is if nothing names it.
+    var places = ConfigurationPlaces.none
     /// Returns the text of the configuration file. Its error completes the sentence "cannot be read: ".
     var readFile: (String) throws -> String
 }

@@ -51,7 +51,7 @@ extension SettingGroup {
                 "password_cost", \.passwordCost, .integer(12...18), "COST",
                 "cost of a password's hash, scrypt with N = 2^COST; each step doubles time and memory, 15 takes 75 ms "
                     + "and 32 MiB; a sign-in replaces a hash of another cost; below 15 only for tests",
-                commands: [.serve, .admin]),
+                commands: [.serve, .admin, .initialise]),
         ])
 
     static let hostAppTokens = SettingGroup(

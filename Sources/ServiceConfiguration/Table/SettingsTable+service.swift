@@ -7,16 +7,20 @@ extension SettingGroup {
         [
             Setting(
                 "config", \.configurationFile, .optional(.path), "FILE",
-                "file of settings: one `key = value` per line, # starts a comment line",
-                commands: .withDatabase, isAllowedInFile: false)
+                "file of settings: one `key = value` per line, # starts a comment line; unset: parley.conf in the working "
+                    + "folder, or /etc/parley/parley.conf, if there is one",
+                commands: .withDatabase.union([.health]), isAllowedInFile: false)
         ])
 
     static let http = SettingGroup(
         "HTTP",
         [
             Setting(
-                "http_host", \.httpHost, .host, "HOST", "address to listen on; 0.0.0.0 or :: for all interfaces"),
-            Setting("http_port", \.httpPort, .integer(0...65_535), "PORT", "port to listen on; 0 for any free port"),
+                "http_host", \.httpHost, .host, "HOST", "address to listen on; 0.0.0.0 or :: for all interfaces",
+                commands: .withAddress),
+            Setting(
+                "http_port", \.httpPort, .integer(0...65_535), "PORT", "port to listen on; 0 for any free port",
+                commands: .withAddress),
             Setting(
                 "public_url", \.publicURL, .optional(.publicURL), "URL",
                 "address by which clients reach the service, for links to attachments and the addresses of incoming "
@@ -52,10 +56,12 @@ extension SettingGroup {
         [
             Setting(
                 "tls_certificate_file", \.tlsCertificateFile, .optional(.path), "FILE",
-                "PEM file with the certificate chain to serve HTTPS; reloaded when it changes; unset: plain HTTP"),
+                "PEM file with the certificate chain to serve HTTPS; reloaded when it changes; unset: plain HTTP",
+                commands: [.serve, .health]),
             Setting(
                 "tls_key_file", \.tlsKeyFile, .optional(.path), "FILE",
-                "PEM file with the private key of the certificate, without a passphrase"),
+                "PEM file with the private key of the certificate, without a passphrase",
+                commands: [.serve, .health]),
             Setting(
                 "ca_file", \.caFile, .optional(.path), "FILE",
                 "PEM file with certificates to trust for outgoing TLS, in addition to the system's",

@@ -24,9 +24,10 @@ enum Parley {
 
     /// Runs the executable to its end, for failing starts and for commands that end by themselves.
     static func run(
-        _ arguments: [String], settings: [String: String] = [:], within limit: Duration = .seconds(60)
+        _ arguments: [String], settings: [String: String] = [:], in directory: String = "/",
+        within limit: Duration = .seconds(60)
     ) async throws -> Outcome {
-        let program = try await TestProcess.start([executable] + arguments, environment: settings)
+        let program = try await TestProcess.start([executable] + arguments, environment: settings, in: directory)
         let exit = try await program.waitForExit(within: limit)
         return Outcome(exit: exit, output: String(decoding: program.output, as: UTF8.self), errors: program.errors)
     }
@@ -60,7 +61,7 @@ final class Node: Sendable {
     /// - Throws: an error with the node's output, if the node ends or is not ready in time.
     static func start(
         database: String?, port: Int = 0, settings: [String: String] = [:], arguments: [String] = [],
-        within limit: Duration = .seconds(60)
+        in directory: String = "/", within limit: Duration = .seconds(60)
     ) async throws -> Node {
         var environment = settings
         environment["PARLEY_HTTP_PORT"] = environment["PARLEY_HTTP_PORT"] ?? "\(port)"
@@ -69,7 +70,8 @@ final class Node: Sendable {
         // An eighth of the usual time: registrations were a fifth of all that the tests compute.
         environment["PARLEY_PASSWORD_COST"] = environment["PARLEY_PASSWORD_COST"] ?? "12"
         if let database { environment["PARLEY_DATABASE_URL"] = database }
-        let program = try await TestProcess.start([Parley.executable, "serve"] + arguments, environment: environment)
+        let program = try await TestProcess.start(
+            [Parley.executable, "serve"] + arguments, environment: environment, in: directory)
         do {
             let line = try await eventually("the node to be ready", within: limit) { () -> String? in
                 if let exit = program.exit { return "ended: \(exit)" }
