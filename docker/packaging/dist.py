@@ -192,14 +192,14 @@ def main():
         check(DIST)
         libraries = library_packages(tree, work)
         write_archive(DIST / f"parley-{version}-linux-{architecture}.tar.gz", programs, time)
-        write_debian_package(DIST / f"parley_{version}_{architecture}.deb", version, architecture, programs, libraries,
-                             time, work)
+        package = DIST / f"parley_{version}_{architecture}.deb"
+        write_debian_package(package, version, architecture, tree, libraries, time)
         names = [entry.split()[0] for entry in libraries.split(",")]
         debian, unpacked = image.write(DIST / f"parley-{version}-image.tar", version, architecture, time, programs,
                                        PROGRAMS, names, work / "image")
         check_sizes({
             "parley": (programs / "parley").stat().st_size,
-            "the Debian package": (DIST / f"parley_{version}_{architecture}.deb").stat().st_size,
+            "the Debian package": package.stat().st_size,
             "the image, unpacked": unpacked,
         })
         (DIST / f"parley-{version}.spdx.json").write_text(
