@@ -188,7 +188,7 @@ private struct EventPlay {
                 }
                 return nil
             }()
-            try await TestNodes.shared().a.waitForPolls()
+            try await TestNodes.administered().a.waitForPolls()
             let answer = try await body()
             #expect((200..<300).contains(answer.status), "\(name): \(answer)")
             events[name] = try await found
