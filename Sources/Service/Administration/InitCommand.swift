@@ -78,7 +78,7 @@ package struct InitCommand {
     }
 
     private func createAccount(_ username: Username, _ name: DisplayName, in store: Store) async throws {
-        guard try await store.adminUsers(key: nil, PageRequest(limit: 1)).items.isEmpty else {
+        guard try await store.adminUsers(UserFilters(), PageRequest(limit: 1)).items.isEmpty else {
             print("Accounts: the database has some, and none was created.")
             return
         }
