@@ -1,6 +1,5 @@
 // A password in normal form. The API decides whether it is good enough.
-
-import Foundation
+import Basics
 
 /// A password by the OpaqueString profile (RFC 8265, 4.2), so that different keyboards produce the same one: spaces
 /// outside ASCII become U+0020, then NFC is applied. Case and width stay.
@@ -18,6 +17,6 @@ struct NormalisedPassword: Sendable {
             contentsOf: typed.unicodeScalars.map { scalar in
                 scalar.properties.generalCategory == .spaceSeparator ? " " : scalar
             })
-        text = String(spaced).precomposedStringWithCanonicalMapping
+        text = String(spaced).composed
     }
 }

@@ -4,7 +4,7 @@
 import Basics
 import Cryptography
 import Dispatch
-import Foundation
+import FoundationEssentials
 
 /// Hashes passwords with scrypt: at most `workerCount` at once and `waitingCountMax` in line. Each occupies a core and
 /// 32 MiB for 75 ms at the standard cost.

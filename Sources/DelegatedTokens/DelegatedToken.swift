@@ -2,7 +2,7 @@
 // reason for refusal.
 import Basics
 import Domain
-import Foundation
+import FoundationEssentials
 
 /// The user that a token names. A value of this type means that the token's signature and times are valid.
 package struct DelegatedToken: Sendable, Equatable {

@@ -1,5 +1,6 @@
 // The file with the keys, which is read again whenever it has changed.
-import Foundation
+import FoundationEssentials
+import Glibc
 import Logging
 import Synchronization
 

@@ -1,7 +1,7 @@
 // Objects in a bucket of an S3-compatible store: write, read, delete, and URLs for clients.
 import Basics
 import Cryptography
-import Foundation
+import FoundationEssentials
 import Outbound
 
 /// Where the bucket is, and the credentials for it. Contains a secret: never print it.
@@ -84,7 +84,8 @@ package struct ObjectStore: Sendable {
         guard !settings.usesPathStyle, let scheme = origin.firstRange(of: "://") else {
             return (origin, "/\(settings.bucket)/")
         }
-        return (origin.replacingCharacters(in: scheme, with: "://\(settings.bucket)."), "/")
+        origin.insert(contentsOf: "\(settings.bucket).", at: scheme.upperBound)
+        return (origin, "/")
     }
 
     /// Writes an object. An object of the same key is replaced.

@@ -2,7 +2,7 @@
 // redirects.
 import Basics
 import Cryptography
-import Foundation
+import FoundationEssentials
 
 /// Makes presigned URLs. No library signs in the query form: libcurl's signer writes headers, and the AWS SDK for Swift
 /// brings an HTTP stack of its own.

@@ -1,7 +1,7 @@
 // The HTTP part of a transfer: its options, its address check, its answer.
 import Basics
 import CLibcurl
-import Foundation
+import Glibc
 
 /// The state of an HTTP exchange.
 struct HTTPState {

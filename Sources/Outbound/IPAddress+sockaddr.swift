@@ -1,6 +1,6 @@
 // Addresses in the operating system's form.
 import Basics
-import Foundation
+import Glibc
 
 extension IPAddress {
     /// Returns nil for an address that is neither IPv4 nor IPv6.

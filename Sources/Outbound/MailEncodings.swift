@@ -1,6 +1,6 @@
 // Encodes text that is not plain ASCII, or not safe, as lines of ASCII in a mail. No text can produce a line break in a
 // header.
-import Foundation
+import FoundationEssentials
 
 enum HeaderText {
     /// Longer texts would have to be folded.

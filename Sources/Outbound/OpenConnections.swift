@@ -1,6 +1,6 @@
 // The sockets of HTTP connections. libcurl opens them through this class, so that a silent one can be closed.
 import CLibcurl
-import Foundation
+import Glibc
 
 /// Used by one thread. libcurl has no call to close a connection that many transfers share. It would keep giving new
 /// transfers to it as long as the server's machine answers.
@@ -21,7 +21,7 @@ final class OpenConnections {
     func open(
         to origin: String, family: Int32, type: Int32, protocol kind: Int32, isStreamed: Bool = false
     ) -> Int32 {
-        let socket = Foundation.socket(family, type | Int32(SOCK_CLOEXEC.rawValue), kind)
+        let socket = Glibc.socket(family, type | Int32(SOCK_CLOEXEC.rawValue), kind)
         guard socket >= 0 else { return -1 }
         Self.set(
             socket, TCP_USER_TIMEOUT, isStreamed ? Self.unacknowledgedStreamMsMax : Self.unacknowledgedMsMax)
@@ -36,7 +36,7 @@ final class OpenConnections {
             sockets[port] = nil
             receivedAt[port] = nil
         }
-        return Foundation.close(socket)
+        return Glibc.close(socket)
     }
 
     /// Whether there is a connection, or one being made.

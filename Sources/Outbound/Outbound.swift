@@ -1,6 +1,6 @@
 // The client that callers use. TransferQueue has the decisions, OutboundLoop the thread, Exchange libcurl's options.
 import CLibcurl
-import Foundation
+import Glibc
 import Linux
 import Synchronization
 

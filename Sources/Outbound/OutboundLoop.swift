@@ -1,6 +1,6 @@
 // The thread that moves all transfers. All calls of libcurl except the wake-up happen here.
 import CLibcurl
-import Foundation
+import Glibc
 
 /// Each step begins new transfers, lets libcurl move all of them, reports those that have ended, and waits.
 struct OutboundLoop {
@@ -176,7 +176,7 @@ struct OutboundLoop {
         // Rounded up, so that the deadline has passed on waking.
         let polled = curl_multi_poll(multi, nil, 0, Int32(time / .milliseconds(1)) + 1, nil)
         // Without any wait the loop would use a whole processor.
-        if polled != CURLM_OK { Thread.sleep(forTimeInterval: 0.01) }
+        if polled != CURLM_OK { usleep(10_000) }
     }
 
     /// Cancels what is under way. The kept connections are closed last, when no caller waits: closing sends QUIT to

@@ -1,6 +1,6 @@
 // `parley serve`: a node from its start to its end.
 import Domain
-import Foundation
+import Glibc
 import Logging
 import ServiceConfiguration
 import Store

@@ -2,7 +2,7 @@
 import Basics
 import DelegatedTokens
 import Domain
-import Foundation
+import FoundationEssentials
 import Store
 
 extension SignInCalls {

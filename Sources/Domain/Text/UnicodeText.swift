@@ -1,13 +1,9 @@
-// Operations on all texts for people: normal form, trimming, folding, words. The only file that needs the whole
-// Foundation, because FoundationEssentials has no normal forms.
-import Foundation
+// Operations on all texts for people: normal form, trimming, folding, words.
+import Basics
 
 extension String {
     /// In Unicode's normal form C, so that text typed on different devices is equal if it looks equal.
-    package var normalized: String { utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping }
-
-    /// In normal form KC: as `normalized`, with compatibility characters replaced by the usual ones.
-    var compatibilityComposed: String { precomposedStringWithCompatibilityMapping }
+    package var normalized: String { composed }
 
     /// Without white space at either end.
     package var trimmed: String {

@@ -4,7 +4,7 @@ import API
 import Basics
 import Credentials
 import Domain
-import Foundation
+import FoundationEssentials
 import Logging
 import Postgres
 import ServiceConfiguration

@@ -1,6 +1,6 @@
 // The three push services behind one type: the request for an alert, and what its answer means.
 import Domain
-import Foundation
+import FoundationEssentials
 import Outbound
 import Push
 import ServiceConfiguration

@@ -1,7 +1,7 @@
 // `parley import --from`: converts the export of another system to an archive, and imports that.
 import Converters
 import Domain
-import Foundation
+import FoundationEssentials
 import Linux
 import Logging
 import ServiceConfiguration
@@ -39,19 +39,12 @@ enum ConvertedImport {
         _ path: String, _ conversion: ImportRequest.Conversion, _ archive: String
     ) throws -> ConversionReport {
         // Other users of the machine must not read the messages.
-        guard
-            FileManager.default.createFile(atPath: archive, contents: nil, attributes: [.posixPermissions: 0o600]),
-            let file = FileHandle(forWritingAtPath: archive)
-        else { throw StartError("\(archive) can't be written") }
-        let report = try convert(path, conversion) { line in
-            do {
-                try file.write(contentsOf: line)
-            } catch {
-                throw StartError("\(archive) can't be written: \(error.localizedDescription)")
-            }
+        do {
+            let file = try OpenFile(creating: archive, mode: 0o600)
+            return try convert(path, conversion) { try file.write($0) }
+        } catch let error as FileError {
+            throw StartError("\(error)")
         }
-        try file.close()
-        return report
     }
 
     private static func convert(

@@ -1,8 +1,7 @@
-import Archives
 // `parley import`: reads an archive into the database, and continues where an interrupted run ended.
+import Archives
 import Cryptography
 import Domain
-import Foundation
 import Linux
 import Logging
 import Postgres
@@ -58,13 +57,13 @@ package struct ImportCommand: Sendable {
     /// A wrong line drops what was staged. After any other failure the same file continues there; what comes from a
     /// pipe cannot.
     private func run() async throws -> JSONText {
-        let file = try request.path == "-" ? FileHandle.standardInput : open(request.path)
+        let file = try request.path == "-" ? OpenFile.standardInput : open(request.path)
         let digest = request.path == "-" ? nil : try hash(file)
         let place = try await store.beginImport(digest: digest)
         do {
             if place.byteCount > 0 {
                 StandardError.write("parley: continuing after \(place.lineCount) lines\n")
-                try file.seek(toOffset: UInt64(place.byteCount))
+                try file.seek(to: place.byteCount)
             }
             var progress = Progress(interval: Self.progressInterval)
             try await steps.stage(from: place, staged: { progress.report($0) }, read: { try Self.read(file) })
@@ -76,25 +75,28 @@ package struct ImportCommand: Sendable {
         }
     }
 
-    private func open(_ path: String) throws -> FileHandle {
-        guard let file = FileHandle(forReadingAtPath: path) else { throw StartError("\(path) can't be read") }
-        return file
+    private func open(_ path: String) throws -> OpenFile {
+        do {
+            return try OpenFile(reading: path)
+        } catch {
+            throw StartError("\(error)")
+        }
     }
 
-    private func hash(_ file: FileHandle) throws -> [UInt8] {
+    private func hash(_ file: OpenFile) throws -> [UInt8] {
         var hash = SHA256()
         while let bytes = try Self.read(file) { hash.update(bytes) }
-        try file.seek(toOffset: 0)
+        try file.seek(to: 0)
         return hash.finalize()
     }
 
     /// Blocks: the command does nothing else meanwhile.
-    private static func read(_ file: FileHandle) throws -> [UInt8]? {
+    private static func read(_ file: OpenFile) throws -> [UInt8]? {
         do {
-            let data = try file.read(upToCount: readByteCount) ?? Data()
-            return data.isEmpty ? nil : Array(data)
+            let bytes = try file.read(upTo: readByteCount)
+            return bytes.isEmpty ? nil : bytes
         } catch {
-            throw StartError("the archive can't be read: \(error.localizedDescription)")
+            throw StartError("\(error)")
         }
     }
 

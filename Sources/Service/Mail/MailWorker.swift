@@ -2,7 +2,7 @@
 import Basics
 import Credentials
 import Domain
-import Foundation
+import FoundationEssentials
 import Log
 import Logging
 import Outbound

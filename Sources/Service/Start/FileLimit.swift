@@ -1,5 +1,5 @@
 // The process's limit of open files.
-import Foundation
+import Glibc
 import Logging
 
 /// Each waiting client is an open file. Systems start a process with a limit far below the one it may set.

@@ -1,5 +1,5 @@
 // Files that settings name, with the one error for a file that can't be read.
-import Foundation
+import FoundationEssentials
 
 /// A file named by a setting.
 struct SettingFile {

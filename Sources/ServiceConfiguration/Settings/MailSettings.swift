@@ -1,7 +1,6 @@
 import CommandLineFlags
 // Parses the settings of mail: the relay's URL and the sender. Outbound sends the mail.
 package import Domain
-import Foundation
 
 /// A mail relay: `smtp://user:password@host:port` or `smtps://…`. May contain a password: print `redacted`.
 package struct MailServer: Sendable, Equatable {
@@ -47,7 +46,7 @@ package struct MailServer: Sendable, Equatable {
         let credentials = authority.lastIndex(of: "@").map { authority[..<$0] }
         let place = credentials.map { authority[$0.endIndex...].dropFirst() } ?? authority
         let parts = credentials?.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let decoded = parts?.map { String($0).removingPercentEncoding }
+        let decoded = parts?.map { percentDecoded($0.utf8, plusIsSpace: false) }
         guard decoded?.contains(where: { $0 == nil || $0 == "" }) != true,
             let (host, port) = Self.hostAndPort(place, otherwise: isTLS ? 465 : 25)
         else { return nil }

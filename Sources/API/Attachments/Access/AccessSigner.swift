@@ -3,7 +3,7 @@
 import Basics
 import Cryptography
 import Domain
-import Foundation
+import FoundationEssentials
 import Store
 import Synchronization
 

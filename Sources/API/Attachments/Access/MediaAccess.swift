@@ -1,7 +1,7 @@
 // Who asks for an attachment's bytes: by token, by signed link, or by the media cookie.
 import Basics
 import Domain
-import Foundation
+import FoundationEssentials
 import HTTPTypes
 import Store
 import Transport
