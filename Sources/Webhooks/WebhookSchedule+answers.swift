@@ -47,6 +47,7 @@ extension WebhookSchedule {
         case .failed(let status, let reason, let slows, let asked):
             if slows { queue.pace.failed(asked: asked, now: now.instant) }
             drop(item.key)
+            dropLoaded(of: slows ? nil : item.line)
             let text = status.map { "status \($0)" } ?? reason.rawValue
             guard let wait = retries.wait(afterTry: tryCount, asked: asked, random: random) else {
                 let parked = item.delivery(tryCount: tryCount)
@@ -64,8 +65,16 @@ extension WebhookSchedule {
         }
     }
 
+    /// Drops what was read ahead, of one thread or of all of them: it may be deleted until the failed event is retried.
+    private mutating func dropLoaded(of line: Item.Line?) {
+        for position in loadedAhead where !queue.isInFlight(position) {
+            if line == nil || queue[position]?.line == line { drop(position) }
+        }
+    }
+
     /// Drops an event's content.
     mutating func drop(_ position: Position) {
+        loadedAhead.remove(position)
         byteCount -= queue[position]?.message?.body.count ?? 0
         queue[position]?.message = nil
     }

@@ -26,6 +26,8 @@ package struct WebhookSchedule: Sendable {
         package var cursorWaitMax = Duration.seconds(5)
         /// Rows of waiting events of one settlement.
         package var waitingCountMax = 1_000
+        /// Events with rows whose content is read with one query. Each has the next ones of its thread with it.
+        package var loadCountMax = 64
 
         package init() {}
     }
@@ -61,9 +63,9 @@ package struct WebhookSchedule: Sendable {
         /// Read the log and report `read`, or `stop` if the endpoint has other settings, or the log no longer continues
         /// from the cursor.
         case read(after: Cursor)
-        /// Read the event at this position, which is the first one after the cursor, and report `loaded`, or `stop` if
-        /// the endpoint has other settings.
-        case load(Position, after: Cursor)
+        /// Read the events at these positions and report `loaded`, or `stop` if the endpoint has other settings. The
+        /// cursor is where the log was read.
+        case load([Position], by: Cursor)
     }
 
     enum Phase {
@@ -89,7 +91,7 @@ package struct WebhookSchedule: Sendable {
         var event: String
         var thread: ThreadID?
         var atMs: Int64
-        /// It is nil for an event with a row: it is read from the log again when its time comes.
+        /// It is nil for an event with a row: it is read from the log again when its turn comes.
         var message: WebhookMessage?
 
         func delivery(tryCount: Int = 0, nextMs: Int64? = nil) -> OpenDelivery {
@@ -115,6 +117,8 @@ package struct WebhookSchedule: Sendable {
     private var isAtEnd = false
     /// Events that count as under way, and whose content is to be read first.
     private var missing: [Position] = []
+    /// Events with rows whose content was read with that of the event before them in their thread.
+    var loadedAhead: Set<Position> = []
     /// What the caller is recording now.
     var settling: WebhookSettlement?
     var settledCursor: Cursor?
@@ -213,33 +217,47 @@ package struct WebhookSchedule: Sendable {
         isAtEnd = !hasMore
     }
 
-    /// Reports the content of an event that failed earlier.
+    /// Reports the content of events that failed or waited, those that the log still has.
     ///
-    /// - Parameter message: what the log has at this position; nil if it has nothing there any more.
-    /// - Returns: the request to begin, or that the event is lost.
-    package mutating func loaded(_ position: Position, _ message: WebhookMessage?, now: Now) -> Loaded {
-        guard let index = missing.firstIndex(of: position), let item = queue[position] else { return .putBack }
-        missing.remove(at: index)
-        guard let message, message.id == item.event else {
-            queue.answered(position, .removed)
-            return .lost
+    /// - Returns: the requests to begin, and how many events are lost.
+    package mutating func loaded(
+        _ positions: [Position], _ events: [Event], now: Now
+    ) -> (sends: [Sending], lostCount: Int) {
+        let messages = Dictionary(events.map { ($0.position, $0.message) }) { first, _ in first }
+        // In a pause the content is read once more after it, because it may be deleted until then.
+        let keepsAhead = maySend(now) && queue.pace.pause(now: now.instant) == nil
+        var (sends, lostCount): ([Sending], Int) = ([], 0)
+        for position in positions {
+            guard let item = queue[position] else { continue }
+            let message = messages[position].flatMap { $0.id == item.event ? $0 : nil }
+            guard let index = missing.firstIndex(of: position) else {
+                if let message, item.message == nil, keepsAhead { keepAhead(position, message) }
+                continue
+            }
+            missing.remove(at: index)
+            guard let message else {
+                queue.answered(position, .removed)
+                lostCount += 1
+                continue
+            }
+            guard maySend(now), queue.pace.room(inFlightCount: queue.inFlightCount - 1, now: now.instant) > 0 else {
+                queue.answered(position, nil, .putBack(at: now.instant))
+                continue
+            }
+            keep(position, message)
+            sends.append(Sending(position: position, message: message))
         }
-        guard maySend(now), queue.pace.room(inFlightCount: queue.inFlightCount - 1, now: now.instant) > 0 else {
-            // The content is read once more, because it may be deleted until then.
-            queue.answered(position, nil, .putBack(at: now.instant))
-            return .putBack
-        }
-        queue[position]?.message = message
-        byteCount += message.body.count
-        return .send(Sending(position: position, message: message))
+        return (sends, lostCount)
     }
 
-    package enum Loaded: Sendable {
-        case send(Sending)
-        /// The event may not be sent now.
-        case putBack
-        /// The log no longer has the event.
-        case lost
+    private mutating func keep(_ position: Position, _ message: WebhookMessage) {
+        queue[position]?.message = message
+        byteCount += message.body.count
+    }
+
+    private mutating func keepAhead(_ position: Position, _ message: WebhookMessage) {
+        keep(position, message)
+        loadedAhead.insert(position)
     }
 
     // MARK: Deciding
@@ -259,9 +277,7 @@ package struct WebhookSchedule: Sendable {
         guard phase != .over else { return .end }
         guard let readTo else { return phase == .running ? .claim(.open) : .end }
         if isSettleDue(now), let settlement = takeSettlement() { return .settle(settlement) }
-        if let position = missing.first {
-            return .claim(.load(position, after: Cursor(epoch: readTo.epoch, position: Position(position.value - 1))))
-        }
+        if !missing.isEmpty { return .claim(.load(positionsToLoad, by: readTo)) }
         if isToRead(after: readTo) { return .claim(.read(after: readTo)) }
         if queue.maySettleRest, let settlement = takeSettlement() { return .settle(settlement) }
         isAtEnd = false
@@ -283,6 +299,18 @@ package struct WebhookSchedule: Sendable {
     private var hasRoomToRead: Bool { hasMore && aheadCount < limits.aheadCountMax / 2 }
 
     private func maySend(_ now: Now) -> Bool { phase == .running && queue.leaseEnd.map { now.instant < $0 } ?? true }
+
+    /// The events that wait for their content, and the next ones of their threads: after an outage each thread has a queue
+    /// of them, and a query for each would be slower than the endpoint.
+    private var positionsToLoad: [Position] {
+        var positions = missing
+        guard byteCount < limits.aheadByteCountMax else { return positions }
+        for head in missing {
+            let nextCount = max(0, limits.loadCountMax / missing.count - 1)
+            positions += queue.followers(of: head, limit: nextCount).filter { queue[$0]?.message == nil }
+        }
+        return positions
+    }
 
     private var aheadCount: Int { queue.count - queue.storedCount }
 

@@ -36,7 +36,7 @@ struct EndingClaims {
         endpoint.fail(1)
         _ = endpoint.settle()
         endpoint.timeMs = 14_999
-        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0")
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1")
         endpoint.timeMs = 15_000
         #expect(endpoint.load(1) == "put back" && endpoint.schedule.isIdle)
     }
@@ -122,7 +122,7 @@ struct EndingClaims {
         endpoint.fail(1)
         _ = endpoint.settle()
         endpoint.timeMs = 1_000
-        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0")
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1")
         endpoint.schedule.stop()
         #expect(endpoint.schedule.isIdle && endpoint.load(1) == "put back" && endpoint.stepName() == "end")
     }

@@ -87,9 +87,7 @@ private struct History {
             switch node?.step() {
             case .claim(.open): open()
             case .claim(.read(let after)): read(after: after.position.value)
-            case .claim(.load(let position, let after)):
-                #expect(after.position.value == position.value - 1)
-                load(position.value)
+            case .claim(.load(let positions, _)): load(positions.map(\.value))
             case .settle(let settlement): settle(settlement, isLost: failing && random.chance(6))
             case .end:
                 #expect(node?.schedule.isIdle == true || node?.schedule.isOurs == false)
@@ -120,9 +118,10 @@ private struct History {
             part.map { ($0.position, $0.thread) }, next: isLast ? head : part.last?.position ?? head, end: head)
     }
 
-    private mutating func load(_ position: Int64) {
-        node?.timeMs = timeMs
-        if node?.load(position) == "send \(position)" { send(position) }
+    private mutating func load(_ positions: [Int64]) {
+        let loaded = node?.schedule.loaded(
+            positions.map { Position($0) }, positions.map { TestedEndpoint.event($0) }, now: TestedEndpoint.now(timeMs))
+        for sending in loaded?.sends ?? [] { send(sending.position.value) }
     }
 
     private mutating func send(_ position: Int64) {

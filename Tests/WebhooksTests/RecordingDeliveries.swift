@@ -161,7 +161,7 @@ struct RecordingDeliveries {
         guard let first = endpoint.settlement() else { return }
         #expect(TestedEndpoint.words(first) == "cursor 2: delivered 2, failed 1")
         endpoint.timeMs = 1_000
-        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0" && endpoint.load(1) == "send 1")
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1" && endpoint.load(1) == "send 1")
         endpoint.answer(1)
         endpoint.schedule.settlementFailed(first)
         #expect(endpoint.settle() == "cursor 2: delivered 1, delivered 2")
@@ -180,7 +180,7 @@ struct RecordingDeliveries {
         #expect(TestedEndpoint.words(first) == "cursor 2: failed 1, failed 2")
         endpoint.schedule.settlementFailed(first)
         #expect(endpoint.sends() == [] && endpoint.settle() == "cursor 2: failed 1, failed 2")
-        #expect(endpoint.stepName() == "load 1 after 0" && endpoint.load(1, isKept: false) == "lost")
+        #expect(endpoint.stepName() == "load 1, 2" && endpoint.load(1, isKept: false) == "lost")
         endpoint.answer(3, .gone)
         guard let second = endpoint.settlement() else { return }
         #expect(TestedEndpoint.words(second) == "cursor 2: removed 1, gone")
@@ -206,13 +206,13 @@ struct RecordingDeliveries {
         endpoint.timeMs = 699
         #expect(endpoint.sends() == [] && endpoint.stepName() == "wait")
         endpoint.timeMs = 700
-        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 2 after 1" && endpoint.load(2) == "send 2")
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 2, 4" && endpoint.load(2) == "send 2")
         endpoint.answer(2)
         let settlement = endpoint.settlement()
         let delivered = try #require(settlement?.outcomes.delivered.first)
         #expect(delivered.position == Position(2) && delivered.tryCount == 2)
         endpoint.schedule.settled(isOurs: true, now: endpoint.now)
-        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 4 after 3" && endpoint.load(4) == "send 4")
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 4" && endpoint.load(4) == "send 4")
     }
 
     @Test("sends all events after the place again once a replay has moved it back")

@@ -41,6 +41,12 @@ struct TestedEndpoint {
         WebhookMessage(id: name(of: position), body: Array(repeating: 32, count: byteCount))
     }
 
+    static func event(_ position: Int64, _ thread: ThreadID? = nil, byteCount: Int = 10) -> WebhookSchedule.Event {
+        WebhookSchedule.Event(
+            position: Position(position), thread: thread, atMs: wallMs(0),
+            message: message(position, byteCount: byteCount))
+    }
+
     var now: WebhookSchedule.Now { Self.now(timeMs) }
 
     // MARK: Reports
@@ -65,11 +71,7 @@ struct TestedEndpoint {
         let next = next ?? events.last?.0 ?? head
         head = max(head, end ?? next)
         schedule.read(
-            events.map { position, thread in
-                WebhookSchedule.Event(
-                    position: Position(position), thread: thread, atMs: Self.wallMs(0),
-                    message: Self.message(position, byteCount: byteCount))
-            },
+            events.map { Self.event($0, $1, byteCount: byteCount) },
             next: Cursor(epoch: 0, position: Position(next)), end: Position(end ?? next))
     }
 
@@ -86,13 +88,20 @@ struct TestedEndpoint {
         answer(position, .failed(status: 500, reason: .status, slows: false, asked: nil))
     }
 
-    /// Reports the content of an event as the log has it. Returns what the schedule makes of it.
-    mutating func load(_ position: Int64, isKept: Bool = true) -> String {
-        switch schedule.loaded(Position(position), isKept ? Self.message(position) : nil, now: now) {
-        case .send(let sending): "send \(sending.position.value)"
-        case .putBack: "put back"
-        case .lost: "lost"
-        }
+    /// Reports the content of events as the log has it. Returns what the schedule makes of it.
+    mutating func load(_ positions: Int64..., isKept: Bool = true) -> String {
+        load(positions, isKept: isKept)
+    }
+
+    mutating func load(_ positions: [Int64], isKept: Bool = true) -> String {
+        let loaded = schedule.loaded(
+            positions.map { Position($0) }, isKept ? positions.map { Self.event($0) } : [], now: now)
+        if loaded.lostCount > 0 { return "lost" }
+        return loaded.sends.isEmpty ? "put back" : "send " + Self.list(loaded.sends.map(\.position))
+    }
+
+    private static func list(_ positions: [Position]) -> String {
+        positions.map { "\($0.value)" }.joined(separator: ", ")
     }
 
     /// Reports a renewal. Returns whether the loop continues.
@@ -121,7 +130,7 @@ struct TestedEndpoint {
         switch step() {
         case .claim(.open): "open"
         case .claim(.read(let cursor)): "read after \(cursor.position.value)"
-        case .claim(.load(let position, let cursor)): "load \(position.value) after \(cursor.position.value)"
+        case .claim(.load(let positions, _)): "load " + Self.list(positions)
         case .settle: "settle"
         case .wait: "wait"
         case .end: "end"

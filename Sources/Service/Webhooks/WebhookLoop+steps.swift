@@ -13,7 +13,7 @@ extension WebhookLoop {
         switch step {
         case .open: try await open()
         case .read(let cursor): try await read(after: cursor)
-        case .load(let position, let cursor): try await load(position, after: cursor)
+        case .load(let positions, let cursor): try await load(positions, by: cursor)
         }
     }
 
@@ -50,25 +50,20 @@ extension WebhookLoop {
         }
     }
 
-    /// Reads the content of an event that failed earlier and whose time has come, and sends it.
-    private func load(_ position: Position, after cursor: Cursor) async throws {
+    /// Reads the content of events that failed or waited, and sends those whose time has come.
+    private func load(_ positions: [Position], by cursor: Cursor) async throws {
         let webhook = webhook.withLock { $0 }
-        var found: Change?
-        switch try await store.changes(for: webhook, after: cursor, allTypes: true, limit: 1) {
-        case .superseded:
-            // The next loop retries it, by the present settings.
+        guard case .read(.part(let changes, _, _)) = try await store.changes(for: webhook, after: cursor, at: positions)
+        else {
+            // As in `read`. The next loop retries them.
             deliveries.update { $0.stop() }
             return
-        case .read(.part(let changes, _, _)): found = changes.first { $0.id.position == position }
-        case .read(.expired): break
         }
-        let message = found.map { WebhookSchedule.Event($0, isThin: webhook.isThin).message }
+        let events = changes.map { WebhookSchedule.Event($0, isThin: webhook.isThin) }
         let now = DeliveryClock.system.now()
-        switch deliveries.update({ $0.loaded(position, message, now: now) }) {
-        case .send(let sending): send([sending])
-        case .putBack: break
-        case .lost: reportLoss(1)
-        }
+        let loaded = deliveries.update { $0.loaded(positions, events, now: now) }
+        send(loaded.sends)
+        if loaded.lostCount > 0 { reportLoss(loaded.lostCount) }
     }
 
     /// Records outcomes, the events that wait behind failed ones, and the cursor. What is not recorded is delivered again.

@@ -57,15 +57,16 @@ extension Store {
     /// Returns the events of the log that an endpoint's types select, as `changes` does, from one snapshot with its
     /// settings. What `webhook` has is true of each of them.
     ///
-    /// - Parameter allTypes: whether to ignore the endpoint's types.
+    /// - Parameter positions: reads the events at these positions instead, whatever their types.
     package func changes(
-        for webhook: LeasedWebhook, after cursor: Cursor, allTypes: Bool = false, limit: Int
+        for webhook: LeasedWebhook, after cursor: Cursor, at positions: [Position]? = nil, limit: Int = 0
     ) async throws -> WebhookChanges {
         let rows = try await reads.rows(
             "webhook_read",
             [
                 .id(webhook.id), .int8(webhook.claim), .int(webhook.revision), .int4(cursor.epoch),
-                .int8(cursor.position.value), .int(limit), .int(Page.byteCountMax), .bool(allTypes),
+                .int8(cursor.position.value), .int(limit), .int(Page.byteCountMax),
+                positions.map { .int8s($0.map(\.value)) } ?? .null,
             ])
         return try await decoded { rows.isEmpty ? .superseded : .read(try Changes(rows)) }
     }

@@ -122,6 +122,12 @@ package struct DeliveryQueue<Item: Deliverable>: Sendable {
 
     package func isInFlight(_ key: Key) -> Bool { inFlight.contains(key) }
 
+    /// Returns the items behind the first one of its line, in order.
+    package func followers(of first: Key, limit: Int) -> some Sequence<Key> {
+        let keys = entries[first].flatMap { lines[$0.item.line] } ?? []
+        return keys.dropFirst().prefix(limit)
+    }
+
     /// Tries of an item that failed.
     package func tryCount(of key: Key) -> Int { entries[key]?.tryCount ?? 0 }
 

@@ -85,14 +85,14 @@ begin
     return next;
 end $$;
 
--- Reads the log for an endpoint: after a place, what its types select, or with `p_all_types` everything. The settings
--- and the events are of one snapshot. So a node sends no event by settings that were changed before the event, and the
--- cursor passes no event that the stored types would have selected.
+-- Reads the log for an endpoint: after a place, what its types select, or the events at `p_positions`, whatever their
+-- types. The settings and the events are of one snapshot. So a node sends no event by settings that were changed before
+-- the event, and the cursor passes no event that the stored types would have selected.
 -- Returns: as changes_read; no row if the claim is over, or the settings have another revision than `p_revision`.
--- Costs: two index probes more than changes_read
+-- Costs: two index probes more than changes_read; a short range scan for each of the positions
 create or replace function webhook_read(
     p_webhook uuid, p_claim bigint, p_revision int, p_epoch int, p_pos bigint, p_limit int, p_bytes int,
-    p_all_types boolean default false
+    p_positions bigint[] default null
 ) returns table (pos bigint, event_epoch int, type text, thread_id uuid, at timestamptz, actor_id uuid, body text,
     state text, last bigint, epoch int, head bigint, message_id uuid, seq bigint, sender_id uuid, name text, image text,
     message_type text, reply_to uuid, mentions uuid[], expires_at timestamptz)
@@ -107,8 +107,13 @@ begin
     if not found then
         return;
     end if;
-    return query select * from changes_read(
-        p_epoch, p_pos, case when not p_all_types then v_webhook.types end, p_limit, p_bytes);
+    if p_positions is null then
+        return query select * from changes_read(p_epoch, p_pos, v_webhook.types, p_limit, p_bytes);
+        return;
+    end if;
+    return query select c.* from unnest(p_positions) p (pos)
+        cross join lateral changes_read(p_epoch, p.pos - 1, null, 1, p_bytes, 1) c where c.pos = p.pos;
+    return query select * from changes_read(p_epoch, p_pos, null, 0, p_bytes, 0);
 end $$;
 
 -- Returns: the events of an endpoint that failed or wait, in order, at most `p_limit` after `p_after`.
