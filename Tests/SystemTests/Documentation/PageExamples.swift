@@ -105,12 +105,41 @@ extension SystemTests {
             return String(decoding: program.output, as: UTF8.self)
         }
 
+        /// The one block of a page with this marker.
+        private func block(_ marker: String, in page: String) throws -> String {
+            let found = try Document(page).markedBlocks.filter { $0.marker == marker }
+            try #require(found.count == 1, "\(page) has one block marked \(marker)")
+            return found[0].code
+        }
+
+        @Test("play a day in the shop, in Python and in Node.js")
+        func shop() async throws {
+            func block(_ marker: String) throws -> String { try self.block("shop " + marker, in: "docs/host-app.md") }
+            let directory = try TemporaryDirectory()
+            try FileManager.default.createSymbolicLink(
+                at: URL(filePath: directory.path + "/docs"), withDestinationURL: Repository.file("docs"))
+            _ = try await run(block("secrets"), [:], in: directory)
+            let token = try String(contentsOfFile: directory.path + "/admin-token", encoding: .utf8)
+            let node = try await Node.start(
+                database: try await MigratedDatabase.create(),
+                settings: [
+                    "PARLEY_ADMIN_TOKEN": token.trimmingCharacters(in: .newlines),
+                    "PARLEY_JWT_KEYS": directory.path + "/keys.json", "PARLEY_JWT_AUDIENCE": "parley",
+                    // The page's last advice: the shop needs neither registration nor the directory.
+                    "PARLEY_REGISTRATION": "closed", "PARLEY_DIRECTORY": "off",
+                ])
+            let environment = ["PARLEY": node.address.description]
+            _ = try await run(block("key"), environment, in: directory)
+            let day = try block("python prints")
+            #expect(try await run(block("python"), environment, in: directory) == day)
+            #expect(try await run(block("node"), environment, in: directory) == day.replacing("1001", with: "1002"))
+            try await node.stop()
+        }
+
         @Test("print what the README and the walk-through show, before and after a restart")
         func walkThrough() async throws {
             func block(_ marker: String, in page: String = "docs/walkthrough.md") throws -> String {
-                let found = try Document(page).markedBlocks.filter { $0.marker == marker }
-                try #require(found.count == 1, "\(page) has one block marked \(marker)")
-                return found[0].code
+                try self.block(marker, in: page)
             }
             let directory = try TemporaryDirectory()
             let settings = ["PARLEY_DATA_DIR": directory.path + "/data"]
