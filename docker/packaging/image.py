@@ -138,8 +138,9 @@ def debian_layer(packages, time):
 
 
 def description(version, time, architecture, diffs):
-    """The image's configuration."""
+    """The image's configuration. Docker alone reads `Healthcheck`, which OCI does not know."""
     created = clock.strftime("%Y-%m-%dT%H:%M:%SZ", clock.gmtime(time))
+    seconds = 1_000_000_000
     return {
         "architecture": architecture, "os": "linux", "created": created,
         "config": {
@@ -149,6 +150,9 @@ def description(version, time, architecture, diffs):
                     "PARLEY_DATA_DIR=/tmp/parley"],
             "Entrypoint": ["/usr/bin/parley"], "Cmd": ["serve"], "WorkingDir": "/var/lib/parley",
             "ExposedPorts": {"8080/tcp": {}}, "StopSignal": "SIGTERM",
+            # Checks liveness, not readiness: a restart does not help a node whose database is unavailable.
+            "Healthcheck": {"Test": ["CMD", "/usr/bin/parley", "health"], "Interval": 10 * seconds,
+                            "Timeout": 3 * seconds, "StartPeriod": 30 * seconds, "Retries": 3},
             "Labels": {
                 "org.opencontainers.image.title": "Parley",
                 "org.opencontainers.image.description": "Self-hosted chat backend over PostgreSQL",

@@ -71,6 +71,28 @@ extension SystemTests {
 
         private static func bearer(_ token: String) -> [String] { ["--header", "Authorization: Bearer \(token)"] }
 
+        @Test("is alive for `parley health`, as a node without TLS is; a port without a node is not")
+        func health() async throws {
+            let ground = try await Ground()
+            let plain = try await TestNodes.shared().a
+            func health(port: Int, _ settings: [String: String] = [:]) async throws -> Parley.Outcome {
+                try await Parley.run(["health", "--http-port", "\(port)"], settings: settings)
+            }
+            let files = [
+                "PARLEY_TLS_CERTIFICATE_FILE": ground.certificates.path + "/now.crt",
+                "PARLEY_TLS_KEY_FILE": ground.certificates.path + "/now.key",
+            ]
+            let outcomes = try await [
+                health(port: ground.node.address.port, files), health(port: plain.address.port),
+                health(port: plain.address.port, ["PARLEY_HTTP_HOST": "0.0.0.0"]),
+            ]
+            for outcome in outcomes { #expect(outcome.exit == .status(0), "\(outcome.errors)") }
+            try await ground.node.stop()
+            let stopped = try await health(port: ground.node.address.port, files)
+            #expect(stopped.exit == .status(1))
+            #expect(stopped.errors.hasPrefix("parley: the node at https://127.0.0.1:"), "\(stopped.errors)")
+        }
+
         @Test("serves calls, waiting polls and event streams over TLS 1.2 and 1.3, and nothing unencrypted")
         func serves() async throws {
             let ground = try await Ground()
