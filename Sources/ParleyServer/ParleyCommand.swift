@@ -1,6 +1,7 @@
 // The executable: runs the command that the command line names.
 import CommandLineFlags
-import Foundation
+import FoundationEssentials
+import Glibc
 import Linux
 import Logging
 import Service
