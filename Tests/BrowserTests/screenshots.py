@@ -73,7 +73,9 @@ class Story:
         team = dmitri.group("فريق الدراجات" if is_arabic else "Bicycle repair", ann, cleo)
         for number in range(12):
             dmitri.send(team, "قطع الغيار" if is_arabic else f"Part {number + 1} of the list")
-        ann.call("PATCH", f"/v1/threads/{garden}/settings", {"pinned": True})
+        labels = ["الجيران", "الورشة"] if is_arabic else ["Neighbours", "Workshop"]
+        ann.call("PATCH", f"/v1/threads/{garden}/settings", {"pinned": True, "labels": labels[:1]})
+        ann.call("PATCH", f"/v1/threads/{team}/settings", {"labels": labels[1:]})
 
 
 class Camera:
@@ -112,6 +114,8 @@ class Camera:
         expect(garden).to_be_visible()
         self.shoot("inbox")
         garden.click()
+        # Nothing is under the mouse.
+        page.mouse.move(1, 1)
         expect(page.get_by_role("article").last).to_be_visible()
         page.wait_for_timeout(800)
         self.shoot("conversation")

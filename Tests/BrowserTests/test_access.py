@@ -256,7 +256,7 @@ class Languages(BrowserTest):
             "[...document.querySelectorAll('[aria-label], [placeholder], [title]')].flatMap((element) =>"
             " [element.ariaLabel, element.getAttribute('placeholder'), element.title]).filter(Boolean).join('\\n')")
         # A key that has no text would be shown as it is.
-        self.assertEqual(re.findall(r"\b(?:shell|inbox|conversation|search|settings|emoji|notice|problem|time|connection)\.\w+", shown + names), [])
+        self.assertEqual(re.findall(r"\b(?:shell|inbox|conversation|details|labels|search|settings|emoji|notice|problem|time|connection)\.\w+", shown + names), [])
         for text in texts:
             self.assertIn(text, shown + names)
         for english in ("New conversation", "Join a room", "Search", "Attach files"):

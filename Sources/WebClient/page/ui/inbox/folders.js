@@ -19,11 +19,12 @@ export function folderList(onchange) {
 
     /** Shows the labels that there are now. A folder that is gone is closed.
      * @param {Thread[]} threads
+     * @param {boolean} isSearching whether results stand in place of the list
      */
-    function update(threads) {
+    function update(threads, isSearching) {
         const labels = folders(threads);
         if (open !== null && !labels.includes(open)) open = null;
-        group.hidden = labels.length === 0;
+        group.hidden = labels.length === 0 || isSearching;
         arrange(group, labels.map(buttonOf));
         for (const [label, button] of buttons) button.ariaPressed = String(label === open);
     }

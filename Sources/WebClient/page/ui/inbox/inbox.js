@@ -108,7 +108,8 @@ export class Inbox extends Component {
         const { threadID } = currentRoute();
         const isArchive = this.#filter === 'archived';
         const all = this.chat.inbox.value?.threads ?? [];
-        this.#folders.update(all);
+        const isSearching = this.#search.value.trim() !== '';
+        this.#folders.update(all, isSearching);
         const threads = all.filter(({ id, me, unread_count: unread }) =>
             this.#filter === 'unread'
                 // The open one stays when reading it empties the filter.
@@ -128,7 +129,7 @@ export class Inbox extends Component {
         const isLoaded = this.chat.inbox.value !== undefined;
         const emptyText = isLoaded ? t(this.#folders.isOpen() ? 'labels.empty' : `inbox.empty.${this.#filter}`) : '';
         this.#list.show(threads, threadID, emptyText, isGrouped ? sectionOf : null);
-        this.#begin.hidden = !isLoaded || all.length > 0 || this.#search.value.trim() !== '';
+        this.#begin.hidden = !isLoaded || all.length > 0 || isSearching;
     }
 
     /** The button "Settings" shows who is signed in. @param {import('../../core/types.js').Person} me */
@@ -170,7 +171,6 @@ export class Inbox extends Component {
     #showResults() {
         const query = this.#search.value.trim();
         this.#list.element.hidden = this.#filterGroup.hidden = query !== '';
-        this.classList.toggle('searching', query !== '');
         this.showThreads();
         this.#results?.show(query);
         if (query && !this.#results) void this.#loadResults();

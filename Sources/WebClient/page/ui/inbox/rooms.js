@@ -71,7 +71,7 @@ export function openRooms(chat) {
         rooms.append(...found.map((room) => roomItem(room)));
         page = next;
         more.hidden = !next;
-        if (!rooms.firstChild) note.textContent = t('inbox.noSuchRoom');
+        if (!rooms.firstChild) note.textContent = t(text.trim() ? 'inbox.noSuchRoom' : 'inbox.noRooms');
     }
 
     /** Joins the room of a title. A title that is almost that of a room is a mistake and makes no room.
