@@ -14,10 +14,11 @@ package struct Flags {
 
     /// Reads all flags; whatever is not a flag or a value becomes a mistake.
     /// - Parameters:
+    ///   - known: the command's flags, those first that a suggestion names first.
     ///   - acceptsOperands: whether words may occur alone, such as the name of a file, or `-`.
     ///   - command: the subcommand as typed, without `parley`.
     package init(
-        _ arguments: some Sequence<String>, known: Set<String>, switches: Set<String> = [],
+        _ arguments: some Sequence<String>, known: [String], switches: Set<String> = [],
         repeatable: Set<String> = [], acceptsOperands: Bool = false, of command: String
     ) {
         var rest = Array(arguments)[...]
@@ -34,7 +35,9 @@ package struct Flags {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let flag = parts[0]
             guard known.contains(flag) else {
-                mistakes.append("\(flag.quoted) is not a flag of `parley \(command)` (see --help).")
+                mistakes.append(
+                    "\(flag.quoted) is not a flag of `parley \(command)` (see --help)."
+                        + Suggestion.question(flag, among: known + ["--help"]))
                 // Skips the flag's value, which would be reported as unexpected too.
                 if parts.count == 1, rest.first?.hasPrefix("--") == false { rest.removeFirst() }
                 continue

@@ -15,8 +15,13 @@ extension Node {
             logger.info("root switches to another user", metadata: ["user": "\(account.name)"])
             try account.takeOver()
         }
-        logger.info("settings", metadata: settings.effectiveMetadata)
-        for name in settings.unknownVariables { logger.warning("unknown setting \(name) is ignored") }
+        let changed = settings.changedMetadata
+        if !changed.isEmpty { logger.info("settings that differ from their defaults", metadata: changed) }
+        for name in settings.unknownVariables {
+            let near = Setting.variables(near: name).joined(separator: ", ")
+            logger.warning(
+                "unknown setting \(name) is ignored", metadata: near.isEmpty ? [:] : ["did_you_mean": "\(near)"])
+        }
         FileLimit.raise(logger: logger)
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         try await Database.open(settings, logger: logger) { database in

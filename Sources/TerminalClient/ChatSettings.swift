@@ -51,8 +51,7 @@ package struct ChatSettings: Sendable, Equatable {
     static func load(
         _ arguments: [String], environment: [String: String]
     ) throws(ConfigurationErrors) -> ChatSettings {
-        let known: Set = ["--server", "--username", "--store", "--device"]
-        let flags = Flags(arguments, known: known, of: "chat")
+        let flags = Flags(arguments, known: ["--server", "--username", "--store", "--device"], of: "chat")
         var mistakes = flags.mistakes
         let address = flags.values["--server"] ?? defaultServer
         let server = Self.server(address)

@@ -125,6 +125,7 @@ struct InvokingBench {
         #expect(
             mistakes("sned") == [
                 "\"sned\" is not a workload of parley bench. Workloads: send, latency, fanout, idle, mixed, client, changes."
+                    + " Did you mean send?"
             ])
         #expect(
             mistakes("send", "--rate", "3", "--json=1", "--url", "x", "--seconds", "0", "--database", "secret") == [

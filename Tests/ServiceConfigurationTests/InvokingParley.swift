@@ -130,14 +130,28 @@ struct InvokingParley {
         #expect(
             error?.description
                 == "\"sevre\" is not a command of parley. Commands: init, serve, health, migrate, admin, attachments, "
-                + "outbox, export, import, bench, chat.")
+                + "outbox, export, import, bench, chat. Did you mean serve?")
+    }
+
+    @Test("lists only the most used flags of serve for --help, and all for --help-all")
+    func mostUsed() throws {
+        let (short, all) = (Help.text(for: .serve), Help.text(for: .serve, showsAll: true))
+        #expect(try parse("serve", "--help-all") == .show(all))
+        #expect(try parse("migrate", "--help-all") == .show(Help.text(for: .migrate)))
+        #expect(try parse("--help-all") == .show(Help.overview))
+        for flag in ["--http-port PORT", "--database-url URL", "--registration ", "--admin-token "] {
+            #expect(short.contains("  \(flag)"))
+        }
+        #expect(short.contains("`parley serve --help-all` lists all \(Setting.all.count)."))
+        #expect(short.split(separator: "\n").count < 60 && all.split(separator: "\n").count > 200)
+        #expect(short.split(separator: "\n").allSatisfy { $0.count <= 100 })
     }
 
     @Test(
         "lists a command's flags with their defaults, in lines of at most 100 columns",
         arguments: [Command.serve, .migrate])
     func flags(command: Command) {
-        let text = Help.text(for: command)
+        let text = Help.text(for: command, showsAll: true)
         for setting in Setting.all {
             #expect(text.contains("  \(setting.flag) \(setting.placeholder)\n") == setting.commands.contains(command))
         }

@@ -145,6 +145,9 @@ struct LoadingSettings {
         let settings = try load(
             [], ["PARLEY_ADMIN_TOKENS": "s3cret", "PARLEY_HTTP_PROT": "1", "PARLEY": "x", "HOME": "/"])
         #expect(settings.unknownVariables == ["PARLEY_ADMIN_TOKENS", "PARLEY_HTTP_PROT"])
+        #expect(Setting.variables(near: "PARLEY_ADMIN_TOKENS") == ["PARLEY_ADMIN_TOKEN"])
+        #expect(Setting.variables(near: "PARLEY_PORT") == ["PARLEY_HTTP_PORT"])
+        #expect(Setting.variables(near: "PARLEY_NOTHING_LIKE_IT").isEmpty)
     }
 
     @Test("reports all mistakes together, each under the name that the user wrote")
@@ -155,7 +158,7 @@ struct LoadingSettings {
             file: "drain_seconds = 9\nhttp_host = a:80\nnonsense\ndrain_seconds = 1\nconfig = x\nport = 1\nmigrate =\n")
         #expect(
             found == [
-                "\"--http-prot\" is not a flag of `parley serve` (see --help).",
+                "\"--http-prot\" is not a flag of `parley serve` (see --help). Did you mean --http-port?",
                 "--http-port: \"80a\" is not a whole number from 0 to 65535.",
                 "PARLEY_DATABASE_URL: the value is not a PostgreSQL URL (postgresql://…) or libpq keywords "
                     + "(host=… dbname=…).",
@@ -168,7 +171,7 @@ struct LoadingSettings {
                 "parley.conf, line 2, http_host: \"a:80\" is not a host name or an address "
                     + "(the port has its own setting).",
                 "parley.conf, line 5: \"config\" is not a setting.",
-                "parley.conf, line 6: \"port\" is not a setting.",
+                "parley.conf, line 6: \"port\" is not a setting. Did you mean http_port?",
             ])
     }
 

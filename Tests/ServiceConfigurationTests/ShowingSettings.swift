@@ -49,7 +49,7 @@ struct ShowingSettings {
         #expect(settings.effectiveDescription.hasPrefix("http_host=127.0.0.1 http_port=81 web=on connections_max="))
         #expect(!settings.effectiveDescription.contains("database_url"))
         #expect(!settings.effectiveDescription.contains("s3cret"))
-        #expect(settings.effectiveMetadata["http_port"] == "81")
-        #expect(settings.effectiveMetadata.count == settings.effective.count)
+        #expect(settings.changedMetadata == ["http_port": "81", "admin_token": "***"])
+        #expect(Settings().changedMetadata.isEmpty)
     }
 }

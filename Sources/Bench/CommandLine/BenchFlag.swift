@@ -142,7 +142,7 @@ extension BenchSettings {
     static func load(_ workload: Workload, arguments: [String]) throws(ConfigurationErrors) -> BenchSettings {
         let known = BenchFlag.all.filter { $0.workloads.contains(workload) }
         let flags = Flags(
-            arguments, known: Set(known.map(\.name)), switches: Set(known.filter { $0.placeholder == nil }.map(\.name)),
+            arguments, known: known.map(\.name), switches: Set(known.filter { $0.placeholder == nil }.map(\.name)),
             repeatable: Set(known.filter(\.isRepeatable).map(\.name)), of: "bench \(workload.rawValue)")
         var settings = BenchSettings(workload)
         var mistakes = flags.mistakes

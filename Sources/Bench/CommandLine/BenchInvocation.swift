@@ -15,9 +15,10 @@ package enum BenchInvocation: Sendable, Equatable {
         guard let word = arguments.first, !isHelp(word) else { return .show(BenchHelp.overview) }
         if word == ClientPhaseRun.word, let run = ClientPhaseRun(Array(arguments.dropFirst())) { return .runPhase(run) }
         guard let workload = BenchSettings.Workload(rawValue: word) else {
-            let workloads = BenchSettings.Workload.allCases.map(\.rawValue).joined(separator: ", ")
+            let workloads = BenchSettings.Workload.allCases.map(\.rawValue)
             throw ConfigurationErrors(mistakes: [
-                "\(word.quoted) is not a workload of parley bench. Workloads: \(workloads)."
+                "\(word.quoted) is not a workload of parley bench. Workloads: \(workloads.joined(separator: ", "))."
+                    + Suggestion.question(word, among: workloads)
             ])
         }
         if arguments.contains(where: isHelp) { return .show(BenchHelp.text(for: workload)) }

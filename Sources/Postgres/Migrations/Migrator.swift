@@ -37,13 +37,19 @@ package struct Migrator: Sendable {
     ) async throws -> MigrationReport {
         try await inSession(settings, logger) { session, migrations in
             var report = MigrationReport()
+            // One line for all of them, also if a later one fails.
+            defer {
+                if !report.applied.isEmpty {
+                    let names = report.applied.joined(separator: ", ")
+                    logger.notice("the schema was upgraded", metadata: ["migrations": .string(names)])
+                }
+            }
             while true {
                 let (applied, isNewer) = try session.applyNext(migrations)
                 guard let applied else {
                     report.functionsReplaced = try !isNewer && session.replaceFunctions(functions)
                     return report
                 }
-                logger.notice("migration applied", metadata: ["migration": .string(applied)])
                 report.applied.append(applied)
             }
         }

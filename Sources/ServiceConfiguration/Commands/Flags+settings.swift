@@ -11,7 +11,7 @@ extension Flags {
     ) {
         let settings = Setting.all.filter { $0.commands.contains(command) }.map(\.flag)
         self.init(
-            arguments, known: Set(settings + own), switches: switches, acceptsOperands: acceptsOperands,
+            arguments, known: own + settings, switches: switches, acceptsOperands: acceptsOperands,
             of: name ?? command.rawValue)
     }
 }

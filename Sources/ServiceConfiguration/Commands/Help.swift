@@ -16,21 +16,39 @@ package enum Help {
             """
     }()
 
-    /// `parley serve --help`.
-    package static func text(for command: Command) -> String {
+    /// Lists all flags of a command, not only the most used ones.
+    static let allFlag = "--help-all"
+
+    /// The keys of the settings that `parley serve --help` lists.
+    private static let mostUsed = [
+        "config", "http_host", "http_port", "public_url", "trusted_proxies", "tls_certificate_file", "tls_key_file",
+        "database_url", "data_dir", "registration", "smtp_url", "admin_token", "log_level",
+    ]
+
+    /// `parley serve --help`, and `--help-all` with all flags.
+    package static func text(for command: Command, showsAll: Bool = false) -> String {
         if command == .initialise { return initialise }
         if command == .admin { return admin }
         if command == .attachments { return attachments }
         if command == .outbox { return outbox }
         if command == .export { return export }
         if command == .importArchive { return importArchive }
+        return settings(of: command, showsAll: showsAll || command != .serve)
+    }
+
+    /// The help of a command whose flags are settings.
+    private static func settings(of command: Command, showsAll: Bool) -> String {
         let groups = SettingGroup.all.compactMap { group -> String? in
-            let rows = group.settings.filter { $0.commands.contains(command) }.map { setting in
+            let rows = group.settings.filter { setting in
+                setting.commands.contains(command) && (showsAll || mostUsed.contains(setting.key))
+            }.map { setting in
                 let value = setting.defaultText.isEmpty ? "" : " [\(setting.defaultText)]"
                 return "  \(setting.flag) \(setting.placeholder)\n" + HelpText.wrapped(setting.help + value, indent: 6)
             }
             return rows.isEmpty ? nil : "\(group.title):\n" + rows.joined(separator: "\n")
         }
+        let count = Setting.all.count { $0.commands.contains(command) }
+        let rest = showsAll ? "" : " These are the most used flags;\n`parley serve --help-all` lists all \(count)."
         return """
             \(command.summary)
 
@@ -38,7 +56,7 @@ package enum Help {
 
             Each flag is also an environment variable (--log-level is PARLEY_LOG_LEVEL) and a line in the
             configuration file (log_level = debug). A flag overrides the environment, and the environment
-            overrides the file. Defaults are in brackets.
+            overrides the file. Defaults are in brackets.\(rest)
 
             \(groups.joined(separator: "\n\n"))
             """

@@ -26,23 +26,26 @@ package enum Invocation: Sendable, Equatable {
         arguments: [String], environment: [String: String], places: ConfigurationPlaces = .none,
         readFile: @escaping (String) throws -> String = ConfigurationFile.read
     ) throws(ConfigurationErrors) -> Invocation {
-        let isHelp = { (argument: String) in ["--help", "-h"].contains(argument) }
+        let isHelp = { (argument: String) in ["--help", "-h", Help.allFlag].contains(argument) }
         var words = arguments
         // `parley help serve` means `parley serve --help`.
         if words.first == "help" { words = words.dropFirst() + ["--help"] }
         if words.isEmpty || words.first.map(isHelp) == true { return .show(Help.overview) }
         if words.first == "--version" { return .show("parley \(version)") }
         guard let command = Command(rawValue: words[0]) else {
-            let commands = Command.allCases.map(\.rawValue).joined(separator: ", ")
+            let commands = Command.allCases.map(\.rawValue)
             throw ConfigurationErrors(mistakes: [
-                "\(words[0].quoted) is not a command of parley. Commands: \(commands)."
+                "\(words[0].quoted) is not a command of parley. Commands: \(commands.joined(separator: ", "))."
+                    + Suggestion.question(words[0], among: commands + ["--help", "--version"])
             ])
         }
         let flags = Array(words.dropFirst())
         let sources = SettingsSources(environment: environment, places: places, readFile: readFile)
         if let program = command.program { return .program(program, arguments: flags) }
         let needsWords = [.admin, .attachments, .outbox, .importArchive].contains(command)
-        if flags.contains(where: isHelp) || needsWords && flags.isEmpty { return .show(Help.text(for: command)) }
+        if flags.contains(where: isHelp) || needsWords && flags.isEmpty {
+            return .show(Help.text(for: command, showsAll: flags.contains(Help.allFlag)))
+        }
         switch command {
         case .initialise: return .initialise(try InitRequest.load(flags, sources))
         case .health: return .health(try Settings.forHealth(flags, sources))

@@ -50,6 +50,15 @@ package struct Setting: Sendable {
         text = { format.print($0[keyPath: field]) }
     }
 
+    /// Returns the variables that one without a setting may stand for.
+    package static func variables(near variable: String) -> [String] {
+        let prefix = "PARLEY_"
+        return Suggestion.near(
+            String(variable.trimmingPrefix(prefix)), among: all.map { String($0.variable.trimmingPrefix(prefix)) }
+        )
+        .map { prefix + $0 }
+    }
+
     package var flag: String { "--" + key.replacing("_", with: "-") }
     package var variable: String { "PARLEY_" + key.uppercased() }
 

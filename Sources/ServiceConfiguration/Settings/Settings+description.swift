@@ -12,9 +12,12 @@ extension Settings {
         effective.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
     }
 
-    /// The settings as metadata of a structured log.
-    package var effectiveMetadata: Logger.Metadata {
-        Logger.Metadata(uniqueKeysWithValues: effective.map { ($0.key, .string($0.value)) })
+    /// The settings that differ from their defaults, as metadata of a log line.
+    package var changedMetadata: Logger.Metadata {
+        let defaults = Settings()
+        let changed = Setting.all.filter { $0.shown(in: self) != $0.shown(in: defaults) }
+        return Logger.Metadata(
+            uniqueKeysWithValues: changed.map { ($0.key, .string($0.shown(in: self) ?? "")) })
     }
 }
 

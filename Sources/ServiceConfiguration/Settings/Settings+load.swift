@@ -71,7 +71,10 @@ extension Settings {
                     if let setting, !isSet.contains(setting.key) {
                         accept(entry.value, for: setting, from: "\(path), line \(entry.line), \(setting.key)")
                     } else if setting == nil {
-                        mistakes.append("\(path), line \(entry.line): \(entry.key.quoted) is not a setting.")
+                        mistakes.append(
+                            "\(path), line \(entry.line): \(entry.key.quoted) is not a setting."
+                                + Suggestion.question(
+                                    entry.key, among: Setting.all.filter(\.isAllowedInFile).map(\.key)))
                     }
                 }
             }
