@@ -1,5 +1,6 @@
 // The database of the process: the configured one, or an embedded PostgreSQL that runs as long as the process.
 import CommandLineFlags
+import Domain
 import EmbeddedPostgres
 import Logging
 import Postgres
@@ -68,13 +69,15 @@ package struct Database: Sendable {
             settings, replica: replicaSettings, readTimeout: .milliseconds(configured.readTimeoutMs), logger: logger)
     }
 
-    /// Runs a part of the start that needs the database. Its `PostgresError` becomes a `StartError` that names the
-    /// database.
+    /// Runs a part of the start that needs the database. Its `PostgresError` or `Problem` becomes a `StartError` that
+    /// names the database.
     func using<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
         } catch let error as PostgresError {
             throw StartError("the database at \(place) can't be used: \(error)")
+        } catch let problem as Problem {
+            throw StartError(problem.sentence(database: "the database at \(place)"))
         }
     }
 

@@ -28,8 +28,10 @@ extension Node {
             try await database.prepareSchema(settings.migration, logger: logger)
             let pools = database.makePools(settings, logger: logger)
             do {
-                let node = try await Node(settings, database, pools, logger: logger)
-                try await node.run(until: signals)
+                try await database.using {
+                    let node = try await Node(settings, database, pools, logger: logger)
+                    try await node.run(until: signals)
+                }
             } catch {
                 await pools.shutdown()
                 throw error

@@ -122,6 +122,33 @@ struct Listening {
         }
     }
 
+    @Test("logs a server that is down once, not with each try")
+    func logsOnce() async throws {
+        let (socket, port) = try Sockets.listener()
+        defer { close(socket) }
+        let lines = LogLines()
+        let settings = PostgresSettings(
+            conninfo: "host=127.0.0.1 port=\(port) sslmode=disable gssencmode=disable", applicationName: "parley-listen"
+        )
+        let listener = PostgresListener(settings, channel: "x", logger: lines.logger)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await listener.run { _ in } }
+            // Accepts and closes three connections, so that three tries fail.
+            try await bounded {
+                for _ in 0..<3 {
+                    try await eventually("a try") {
+                        var poll = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+                        guard Glibc.poll(&poll, 1, 0) == 1 else { return false }
+                        return close(accept(socket, nil, nil)) == 0
+                    }
+                }
+            }
+            group.cancelAll()
+        }
+        let logged = lines.all.filter { $0.contains("listening for notifications") }
+        #expect(logged.count == 1 && logged[0].hasPrefix("warning: not listening"), "\(lines.all)")
+    }
+
     @Test("ends soon when its task is cancelled, also while the server is down")
     func ends() async throws {
         for conninfo in [try await TestCluster.shared().createDatabase(), "host=127.0.0.1 port=1"] {

@@ -4,12 +4,15 @@ import CLibpq
 import Glibc
 import Linux
 import Logging
+import Telemetry
 
 struct ListenerLoop {
     private let settings: PostgresSettings
     private let channel: String
     private let probeChannel: String
     private let logger: Logger
+    /// A server that is down fails each try, about once a second.
+    private let log: RateLimitedLog
     private let timing: ListenerState.Timing
     private let stop: Waker
     private let onEvent: @Sendable (PostgresListener.Event) -> Void
@@ -17,6 +20,8 @@ struct ListenerLoop {
     private var connection: BlockingConnection?
     /// Whether LISTEN has succeeded for the channel itself. The probes' channel is first.
     private var isListening = false
+    /// Whether a try has failed since the last one that succeeded. A normal start logs nothing.
+    private var hasFailed = false
 
     init(
         _ settings: PostgresSettings, channel: String, logger: Logger, timing: ListenerState.Timing, stop: Waker,
@@ -25,6 +30,7 @@ struct ListenerLoop {
         self.settings = settings
         self.channel = channel
         self.logger = logger
+        log = RateLimitedLog(logger)
         self.timing = timing
         self.stop = stop
         self.onEvent = onEvent
@@ -58,10 +64,21 @@ struct ListenerLoop {
         case .wait(let deadline): try read(until: deadline)
         case .close(let reason):
             connection = nil
-            let level: Logger.Level = reason == ListenerState.swallowed ? .error : .warning
-            logger.log(level: level, "not listening for notifications", metadata: ["reason": .string(reason)])
+            hasFailed = true
+            if reason == ListenerState.swallowed {
+                log.error("not listening for notifications", reason: reason)
+            } else {
+                log.warning("not listening for notifications", reason: reason)
+            }
         case .emit(let event):
-            if event == .connected { logger.info("listening for notifications") }
+            if event == .connected {
+                if hasFailed {
+                    log.info("listening for notifications")
+                } else {
+                    logger.debug("listening for notifications")
+                }
+                hasFailed = false
+            }
             onEvent(event)
         }
     }

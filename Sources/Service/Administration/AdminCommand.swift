@@ -55,7 +55,7 @@ package struct AdminCommand: Sendable {
             case .keyNotFound: "--key"
             default: nil
             }
-        guard let flag, let id = values[flag] else { return problem.description }
+        guard let flag, let id = values[flag] else { return problem.sentence() }
         return "\(problem.description.dropLast()) (\(flag) \(id))."
     }
 

@@ -38,7 +38,7 @@ package enum ExportCommand {
         } catch is StandardOutput.Closed {
             return false
         } catch let problem as Problem {
-            throw StartError("the export is incomplete: \(problem.description)")
+            throw StartError("the export is incomplete: \(problem.sentence())")
         }
     }
 

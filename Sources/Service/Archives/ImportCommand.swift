@@ -40,7 +40,7 @@ package struct ImportCommand: Sendable {
                 }
             }
         } catch let problem as Problem {
-            throw StartError(problem.description)
+            throw StartError(problem.sentence())
         } catch let failure as ImportFailure {
             throw StartError("\(failure)")
         }

@@ -47,7 +47,7 @@ package struct MoveCommand: Sendable {
                 }
             }
         } catch let problem as Problem {
-            throw StartError(problem.description)
+            throw StartError(problem.sentence())
         }
     }
 

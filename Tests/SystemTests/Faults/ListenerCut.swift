@@ -10,7 +10,10 @@ extension SystemTests.Faults {
         let database = try await cluster.createDatabase()
         let proxy = try cluster.proxy()
         let node = try await Node.start(
-            database: database, settings: ["PARLEY_LISTEN_URL": TestCluster.conninfo(database, through: proxy)])
+            database: database,
+            settings: [
+                "PARLEY_LISTEN_URL": TestCluster.conninfo(database, through: proxy), "PARLEY_LOG_LEVEL": "debug",
+            ])
         let other = try await Node.start(database: database)
         let outcome = try await Traffic.run(through: [node, other]) { traffic in
             try await traffic.flow(60)

@@ -12,7 +12,8 @@ extension SystemTests.Faults {
         // Both nodes connect through the pooler to an empty database and migrate it there. One has a direct URL for LISTEN.
         let deaf = try await Node.start(database: bouncer.conninfo(database))
         let hearing = try await Node.start(
-            database: bouncer.conninfo(database), settings: ["PARLEY_LISTEN_URL": database])
+            database: bouncer.conninfo(database),
+            settings: ["PARLEY_LISTEN_URL": database, "PARLEY_LOG_LEVEL": "debug"])
         let outcome = try await Traffic.run(through: [deaf, hearing]) { traffic in try await traffic.flow(300) }
         #expect(outcome.statuses.keys.allSatisfy { [200, 201].contains($0) }, "\(outcome.statuses)")
 

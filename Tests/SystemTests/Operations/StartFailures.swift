@@ -60,6 +60,18 @@ extension SystemTests {
             await cluster.close()
         }
 
+        @Test("reports a database without a function that the node needs, in words for operators")
+        func damagedDatabase() async throws {
+            let cluster = try await TestCluster.shared()
+            let database = try await cluster.createDatabase()
+            let migrated = try await Parley.run(["migrate"], settings: ["PARLEY_DATABASE_URL": database])
+            #expect(migrated.exit == .status(0), "\(migrated.errors)")
+            try await cluster.psql("drop function log_extend", database: database)
+            let outcome = try await serve(database)
+            outcome.expectRefusal(mentioning: ["the database at", "can't be used", "42883"])
+            #expect(!outcome.errors.contains("Retry-After"))
+        }
+
         @Test("reports a port that is in use")
         func takenPort() async throws {
             let nodes = try await TestNodes.shared()
