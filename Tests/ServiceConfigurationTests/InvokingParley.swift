@@ -38,15 +38,29 @@ struct InvokingParley {
         let request = AdminRequest(
             action: .erase, values: ["--user": "x", "--messages": "erase"], settings: settings)
         #expect(
-            try parse("admin", "erase", "--user", "x", "--database-url=host=db", "--messages=erase") == .admin(request))
+            try parse("admin", "user", "erase", "--user", "x", "--database-url=host=db", "--messages=erase")
+                == .admin(request))
         #expect(try parse("admin") == .show(Help.text(for: .admin)))
-        #expect(try parse("admin", "erase", "--help") == .show(Help.text(for: .admin)))
+        #expect(try parse("admin", "user", "erase", "--help") == .show(Help.text(for: .admin)))
         #expect(Help.text(for: .admin).split(separator: "\n").allSatisfy { $0.count <= 100 })
         let wrong = #expect(throws: ConfigurationErrors.self) {
-            try parse("admin", "erase", "--thread", "x", "--log-level=loud")
+            try parse("admin", "user", "erase", "--thread", "x", "--log-level=loud")
         }
         #expect(wrong?.mistakes.count == 3, "\(wrong?.mistakes ?? [])")
-        #expect(throws: ConfigurationErrors.self) { try parse("admin", "explode") }
+        func refusal(_ words: String...) -> String? {
+            #expect(throws: ConfigurationErrors.self) {
+                try Invocation.parse(arguments: ["admin"] + words, environment: [:])
+            }?.description
+        }
+        #expect(
+            refusal("explode")
+                == "\"explode\" is not an action of parley admin. Actions begin with one of: user, session, invitation, "
+                + "key, thread, message, stats, audit.")
+        #expect(
+            refusal("key", "make", "--name", "x")
+                == "\"key make\" is not an action of parley admin. Actions: key create, key list, key delete.")
+        #expect(refusal("user", "craete")?.hasSuffix("Did you mean user create?") == true)
+        #expect(refusal("stats")?.hasSuffix("Actions: stats show. Did you mean stats show?") == true)
     }
 
     @Test("accepts a move of attachments only with a place and an object store")

@@ -82,19 +82,19 @@ package struct AdminCommand: Sendable {
             return nil
         case .session:
             return try await issueSession()
-        case .passwordReset:
+        case .resetPassword:
             return try await store.resetPassword(of: user(), by: actor)
-        case .invitation:
+        case .createInvitation:
             return try await store.makeInvitation(newInvitation(), by: actor)
         case .invitations:
             let request = try page()
             return .list("invitations", try await store.invitations(request), limit: request.limit)
-        case .endInvitation:
+        case .deleteInvitation:
             try await store.deleteInvitation(id("--invitation"), by: actor)
             return nil
         case .thread:
             return try await store.adminThread(id("--thread"))
-        case .removeMessage:
+        case .deleteMessage:
             try await store.removeMessage(id("--message"), in: id("--thread"), by: actor)
             return nil
         case .stats:
@@ -107,7 +107,7 @@ package struct AdminCommand: Sendable {
         case .keys:
             let request = try page()
             return .list("keys", try await store.adminKeys(request), limit: request.limit)
-        case .revokeKey:
+        case .deleteKey:
             try await store.deleteAdminKey(id("--key"), by: actor)
             return nil
         }
@@ -117,6 +117,7 @@ package struct AdminCommand: Sendable {
         let username = try value("--username") { text throws(Invalid) in try Username(text: text) }
         let name = try value("--name") { text throws(Invalid) in try DisplayName(text: text) }
         guard let name else { throw StartError("--name is required.") }
+        let id = UserID.make()
         var hash: String?
         if let path = values["--password-file"] {
             guard username != nil else { throw StartError("--password-file needs --username.") }
@@ -124,11 +125,15 @@ package struct AdminCommand: Sendable {
             let line = try String(contentsOfFile: path, encoding: .utf8).prefix { !$0.isNewline }
             let password = try Self.read("--password-file") { () throws(Invalid) in try Password(text: String(line)) }
             hash = try await settings.makePasswordHasher().hash(password.text, flow: "admin")
-        } else if username != nil {
-            logger.notice("the account has no password yet; give its user a code by parley admin password-reset")
+        } else {
+            let way =
+                username == nil
+                ? "`parley admin session create` prints a token"
+                : "give its user a code by `parley admin user reset-password`"
+            logger.notice("the account has no password; \(way)", metadata: ["user": "\(id)"])
         }
         return try await store.createUser(
-            .make(), username: username?.text, key: username?.key, name: name.text,
+            id, username: username?.text, key: username?.key, name: name.text,
             words: name.directoryWords(with: username), passwordHash: hash, by: actor)
     }
 

@@ -90,14 +90,14 @@ package enum Help {
     private static let admin: String = {
         let actions = AdminRequest.Action.allCases.map { action in
             let flags = action.flags.required + action.flags.optional.map { "[\($0)]" }
-            return "  \(action.rawValue.padded(to: 16))\(action.summary)\n"
-                + (flags.isEmpty ? "" : HelpText.wrapped(flags.joined(separator: " "), indent: 18) + "\n")
+            return "  \(action.rawValue.padded(to: 21))\(action.summary)\n"
+                + (flags.isEmpty ? "" : HelpText.wrapped(flags.joined(separator: " "), indent: 23) + "\n")
         }
         let settings = Setting.all.filter { $0.commands.contains(.admin) }.map(\.flag)
         return """
             \(Command.admin.summary)
 
-            Usage: parley admin ACTION [--flag VALUE] …
+            Usage: parley admin SUBJECT ACTION [--flag VALUE] …
 
             \(actions.joined())
             The command connects to the database and needs no running node. Running nodes apply the change

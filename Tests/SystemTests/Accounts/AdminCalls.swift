@@ -24,32 +24,34 @@ extension SystemTests {
             func admin(_ words: String...) async throws -> Parley.Outcome {
                 try await Parley.run(["admin"] + words, settings: ["PARLEY_DATABASE_URL": nodes.database])
             }
-            let made = try await admin("create-user", "--name", "Kim", "--username", unique("kim"))
+            let made = try await admin("user", "create", "--name", "Kim", "--username", unique("kim"))
             #expect(made.exit == .status(0), "\(made.errors)")
             let id = try #require(try JSON(parsing: Data(made.output.utf8))["id"].string)
-            let issued = try await admin("session", "--user", id, "--device-name", "support")
+            let issued = try await admin("session", "create", "--user", id, "--device-name", "support")
             let token = try #require(try JSON(parsing: Data(issued.output.utf8))["session"]["token"].string)
             let kim = Person(id: id, username: "", password: "", session: "", token: token)
             #expect(try await nodes.a.client.get("/v1/users/me", as: kim).json["id"].string == id)
-            #expect(try await admin("suspend", "--user", id, "--actor", "test").exit == .status(0))
+            #expect(try await admin("user", "suspend", "--user", id, "--actor", "test").exit == .status(0))
             try await eventually("a dead session") {
                 try await nodes.a.client.get("/v1/users/me", as: kim).status == 401
             }
-            let refused = try await admin("session", "--user", id)
+            let refused = try await admin("session", "create", "--user", id)
             #expect(refused.exit == .status(1) && refused.errors.contains("suspended"), "\(refused.errors)")
-            let audit = try await admin("audit", "--limit", "1")
+            let audit = try await admin("audit", "list", "--limit", "1")
             let entry = try JSON(parsing: Data(audit.output.utf8))["entries"][0]
             #expect(entry["action"] == "user.suspend" && entry["actor"] == "test" && entry["user_id"].string == id)
-            #expect(try await admin("user", "--user", "x").exit == .status(1))
+            #expect(try await admin("user", "show", "--user", "x").exit == .status(1))
             let nobody = "01a20606-1460-72f0-b06f-5e68f3439abf"
-            let unknown = try await admin("user", "--user", nobody)
+            let unknown = try await admin("user", "show", "--user", nobody)
             #expect(unknown.exit == .status(1) && unknown.errors.contains("There is no such user (--user \(nobody))"))
-            #expect(made.errors.contains("has no password"), "\(made.errors)")
-            let reset = try await admin("password-reset", "--user", id)
+            #expect(made.errors.contains("user reset-password") && made.errors.contains(id), "\(made.errors)")
+            let nameless = try await admin("user", "create", "--name", "Lee")
+            #expect(nameless.errors.contains("session create"), "\(nameless.errors)")
+            let reset = try await admin("user", "reset-password", "--user", id)
             #expect(try JSON(parsing: Data(reset.output.utf8))["code"].string?.count == 19)
-            let invitation = try await admin("invitation", "--uses", "2")
+            let invitation = try await admin("invitation", "create", "--uses", "2")
             let code = try #require(try JSON(parsing: Data(invitation.output.utf8))["code"].string)
-            let list = try await admin("invitations")
+            let list = try await admin("invitation", "list")
             #expect(list.output.contains("uses_left") && !list.output.contains(code))
         }
 
