@@ -27,6 +27,7 @@ extension Chat {
         case .link(let attachment): link(attachment)
         case .save(let attachment, let path): save(attachment, path)
         case .showPicture(let attachment): await showPicture(attachment)
+        case .showLabel(let label): interface.updateAll(InboxScreen.self) { $0.show(label) }
         case .retry(let id): if let message = outgoing[id] { attempt { try await message.retry() } }
         case .discard(let id): if let message = outgoing[id] { attempt { try await message.cancel() } }
         case .openDirect(let user): make { try await $0.openDirect(with: user) }
@@ -64,6 +65,7 @@ extension Chat {
         case .help: await present(HelpScreen())
         case .search(let thread): await present(SearchScreen(in: thread))
         case .members(let thread): await present(MembersScreen(thread))
+        case .message(let message): await present(MessageScreen(message))
         case .people(let purpose): await present(PeopleScreen(purpose))
         case .outbox: await present(OutboxScreen())
         case .menu(let menu): await present(MenuScreen(menu))
@@ -133,7 +135,7 @@ extension Chat {
 
     // MARK: Conversations
 
-    private func change(_ thread: ChatThread, _ change: ThreadChange) {
+    func change(_ thread: ChatThread, _ change: ThreadChange) {
         attempt {
             switch change {
             case .mute(let isOn): try await thread.updateSettings(mute: .set(isOn ? .forever : nil))
@@ -141,6 +143,7 @@ extension Chat {
             case .archive(let isOn): try await thread.updateSettings(isArchived: isOn)
             case .notify(let level): try await thread.updateSettings(notify: level)
             case .rename(let title): try await thread.update(title: .set(title))
+            case .label(let labels): try await thread.updateSettings(labels: labels)
             case .join: try await thread.join()
             case .leave: try await thread.leave()
             case .add(let user): try await thread.add(user)

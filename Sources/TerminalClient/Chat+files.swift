@@ -15,6 +15,7 @@ extension Chat {
         case .topic(let threadID):
             let thread = client.thread(threadID)
             attempt { try await thread.update(topic: .set(text.isEmpty ? nil : text)) }
+        case .labels(let threadID, _): change(client.thread(threadID), .label(Prompt.labels(in: text)))
         case .react(let message):
             guard let timeline = screen as? TimelineScreen else { return }
             let thread = client.thread(timeline.threadID)

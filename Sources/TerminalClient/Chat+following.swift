@@ -95,6 +95,7 @@ extension Chat {
                 chat.interface.update(id, as: MembersScreen.self) { $0.thread = row?.thread }
             }
             followMembers(of: thread, id, MembersScreen.self) { $0.members = $1 }
+        case let details as MessageScreen: load(details.message, for: id)
         case is OutboxScreen:
             let unsent = outgoing.values.sorted { $0.createdAt < $1.createdAt }.compactMap(UnsentMessage.init)
             let titles = Self.titles(of: conversations)
@@ -150,6 +151,35 @@ extension Chat {
             chat.interface.update(id, as: TimelineScreen.self) { $0.typists = users }
         }
         followMembers(of: thread, id, TimelineScreen.self) { $0.members = $1 }
+    }
+
+    /// Asks who reacted with what, and for the earlier versions.
+    private func load(_ message: Message, for id: ScreenID) {
+        start(for: id) { chat in
+            let countMax = MessageScreen.countMax
+            do {
+                for emoji in MessageScreen(message).emojis {
+                    let page = try await chat.client.call(
+                        .messages.reactions(emoji, to: message.id, in: message.threadID, limit: countMax))
+                    chat.interface.update(id, as: MessageScreen.self) { $0.people[emoji] = page.users }
+                    chat.changed()
+                }
+                guard message.editedAt != nil else { return }
+                let page = try await chat.client.call(
+                    .messages.edits(of: message.id, in: message.threadID, limit: countMax))
+                let versions = page.edits.map {
+                    MessageScreen.Version(text: $0.payload["text"]?.string ?? "", writtenAt: $0.writtenAt)
+                }
+                chat.interface.update(id, as: MessageScreen.self) { $0.versions = versions }
+            } catch {
+                let problem = (error as? ParleyError)?.problem
+                // The service has no such call while its history is off.
+                let words =
+                    problem?.code == .notFound ? "This service does not show earlier versions." : Self.words(error)
+                chat.interface.update(id, as: MessageScreen.self) { $0.failure = words }
+            }
+            chat.changed()
+        }
     }
 
     private func hasConversation(_ id: ScreenID) -> Bool {

@@ -43,6 +43,9 @@ struct Conversation: Hashable, Sendable, Identifiable {
     var isPeerOnline: Bool?
 
     var id: ThreadID { thread.id }
+
+    /// The host app's labels and the user's own.
+    var labels: [String] { thread.labels + thread.me.labels }
 }
 
 extension ThreadSummary {

@@ -12,7 +12,10 @@ enum MessageText {
     }
 
     /// What the message says, in one line that is longer than any terminal. Clean.
-    static func line(_ message: Message) -> String { PlainText.line(String(body(message).prefix(500))) }
+    static func line(_ message: Message) -> String {
+        let text = String(body(message).prefix(500))
+        return PlainText.line(isText(message) ? Marks.plain(text) : text)
+    }
 
     /// Whether `body` shows only the beginning unless it is asked for all.
     static func isLong(_ message: Message) -> Bool { text(message).map { PlainText.beginning($0) != $0 } ?? false }

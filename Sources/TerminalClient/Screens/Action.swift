@@ -44,6 +44,8 @@ enum Action: Hashable, Sendable {
     case link(AttachmentID)
     case save(Attachment, path: String)
     case showPicture(Attachment)
+    /// Shows the threads with a label; all of them without one.
+    case showLabel(String?)
 
     // The outbox.
     case retry(MessageID)
@@ -60,6 +62,7 @@ enum Destination: Hashable, Sendable {
     case help
     case search(ThreadID?)
     case members(ThreadID)
+    case message(Message)
     case people(PeopleScreen.Purpose)
     case outbox
     case menu(Menu)
@@ -73,6 +76,8 @@ enum ThreadChange: Hashable, Sendable {
     case archive(Bool)
     case notify(AlertLevel)
     case rename(String)
+    /// The user's own labels, all of them.
+    case label([String])
     case join
     case leave
     case add(UserID)

@@ -8,25 +8,42 @@ struct InboxScreen: Screen {
     var conversations: [Conversation]?
     /// How many messages wait in the outbox.
     var unsentCount = 0
+    /// Only threads with this label are shown, of the host app's or the user's own; nil shows all.
+    private(set) var label: String?
     private var cursor = ListCursor<ThreadID>()
     private var pageRows = 20
 
     init() {}
 
-    var title: String { filter.title }
+    var title: String { filter.title + (label.map { " · \(PlainText.line($0))" } ?? "") }
     var acceptsText: Bool { false }
 
     var hints: [Hint] {
         [
             Hint("Enter", "open"), Hint("n", "new"), Hint("/", "search"), Hint("f", "filter"), Hint("m", "mute"),
             Hint("p", "pin"), Hint("a", "archive"), Hint("u", "unread"),
-        ] + (unsentCount > 0 ? [Hint("o", "outbox")] : []) + [Hint("?", "help"), Hint("q", "quit")]
+        ] + (labels.isEmpty ? [] : [Hint("L", "label")]) + (unsentCount > 0 ? [Hint("o", "outbox")] : []) + [
+            Hint("?", "help"), Hint("q", "quit"),
+        ]
     }
 
     /// Pinned ones before all others.
     private var rows: [Conversation] {
-        let chosen = (conversations ?? []).filter(filter.keeps)
+        let chosen = (conversations ?? []).filter { conversation in
+            filter.keeps(conversation) && (label.map(conversation.labels.contains) ?? true)
+        }
         return chosen.filter(\.thread.me.isPinned) + chosen.filter { !$0.thread.me.isPinned }
+    }
+
+    /// All labels of the conversations, in order.
+    private var labels: [String] {
+        Set((conversations ?? []).flatMap(\.labels)).sorted { $0.localizedStandardCompare($1) == .orderedAscending }
+    }
+
+    /// Shows only the threads with a label, or all.
+    mutating func show(_ label: String?) {
+        self.label = label
+        cursor = ListCursor()
     }
 
     mutating func handle(_ key: Key, _ surroundings: Surroundings) -> [Action] {
@@ -39,6 +56,12 @@ struct InboxScreen: Screen {
         case .character("/"), .control("f"): return [.show(.search(nil))]
         case .character("o"): return [.show(.outbox)]
         case .character("S"): return [.show(.menu(.signOut))]
+        case .character("L"):
+            let labels = labels
+            guard !labels.isEmpty || label != nil else {
+                return [.notice(Notice(text: "No conversation has a label. Ctrl-T in a conversation sets one."))]
+            }
+            return [.show(.menu(.labels(labels)))]
         case .character("f"), .tab:
             filter = filter.next
             cursor = ListCursor()
@@ -86,7 +109,13 @@ struct InboxScreen: Screen {
     }
 
     private var emptyText: [String] {
-        switch filter {
+        if let label {
+            return [
+                "No conversation here has the label \(PlainText.line(label)).", "",
+                "Press L for another one, or for all.",
+            ]
+        }
+        return switch filter {
         case .active:
             [
                 "There are no conversations yet.", "",

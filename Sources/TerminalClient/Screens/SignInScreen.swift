@@ -78,10 +78,11 @@ struct SignInScreen: Screen {
     var acceptsText: Bool { true }
 
     var hints: [Hint] {
-        [
-            Hint("Enter", "continue"), Hint("Tab", "next field"), Hint("F2", "another way"), Hint("F1", "help"),
-            Hint("Ctrl-C", "quit"),
-        ]
+        let ways = ways
+        let place = ways.firstIndex(of: way).map { "another way (\($0 + 1)/\(ways.count))" }
+        return [Hint("Enter", "continue"), Hint("Tab", "next field")]
+            + (ways.count > 1 ? [Hint("F2", place ?? "another way")] : [])
+            + [Hint("F1", "help"), Hint("Ctrl-C", "quit")]
     }
 
     /// Leaves out the ways that the service does not have.

@@ -76,11 +76,18 @@ struct SigningIn {
         }
         var screen = SignInScreen(server: "x")
         #expect(ways(screen) == SignInScreen.Way.allCases)
+        #expect(screen.hints.contains(Hint("F2", "another way (1/6)")))
+        _ = screen.press(.function(2))
+        #expect(screen.hints.contains(Hint("F2", "another way (2/6)")))
+        screen = SignInScreen(server: "x")
         try screen.offer(service([.password, .token], .open))
         #expect(ways(screen) == [.password, .register, .newPassword, .token, .password, .register])
         #expect(screen.lines().joined().contains("Book Club"))
         try screen.offer(service([.password], .closed))
         #expect(Set(ways(screen)) == [.password, .newPassword])
+        var single = SignInScreen(server: "x")
+        try single.offer(service([.token], .closed))
+        #expect(!single.hints.contains { $0.key == "F2" })
         // A way that is shown and turns out to be missing makes room for the first one that is there.
         screen = SignInScreen(server: "x")
         _ = screen.press(.function(2))
@@ -175,6 +182,42 @@ struct Dialogs {
         #expect(actions.contains(.react(reacted.id, emoji: "👍", isOn: false)))
         #expect(actions.contains(.react(reacted.id, emoji: "🎉", isOn: true)))
         #expect(actions.contains(.react(reacted.id, emoji: "🦊", isOn: false)))
+    }
+
+    @Test("the details of a message name who reacted, and show earlier versions")
+    func details() {
+        var reacted = message(1, "now **bold**")
+        reacted.reactions = ["👍": Reaction(count: 4, me: true), "🦊": Reaction(count: 1)]
+        reacted.editedAt = noon
+        var screen = MessageScreen(reacted)
+        #expect(screen.lines().count { $0.contains("Loading…") } == 3)
+        screen.people = [
+            "👍": [User(id: ann, name: "Ann"), User(id: bob, name: "Bob")], "🦊": [User(id: bob, name: "")],
+        ]
+        let earlier = Date(timeInterval: -86_400, since: noon)
+        screen.versions = [.init(text: "before `\u{1b}[2J`", writtenAt: earlier)]
+        let lines = screen.lines()
+        #expect(lines.contains("  👍 4  You, Bob and 2 more") && lines.contains("  🦊 1  Deleted user"))
+        #expect(lines.contains("  now bold") && lines.contains("  before ␛[2J"))
+        #expect(lines.contains("  Sunday, 22 November 2026, 14:00"))
+        screen = MessageScreen(message(2, "plain"))
+        #expect(
+            screen.lines().contains("  Nobody has reacted.") && screen.lines().contains("  The message was not edited.")
+        )
+        screen = MessageScreen(reacted)
+        screen.failure = "This service does not show earlier versions."
+        #expect(screen.lines().contains("  This service does not show earlier versions."))
+        #expect(screen.press(.escape) == [.close])
+    }
+
+    @Test("labels are written with commas, and none removes them")
+    func labels() {
+        var screen = PromptScreen(.labels(thread, ["work", "2026"]))
+        _ = screen.type(", shop ")
+        #expect(screen.press(.enter) == [.close, .answer(.labels(thread, ["work", "2026"]), "work, 2026, shop")])
+        #expect(Prompt.labels(in: " a,b c ,, d") == ["a", "b c", "d"])
+        var none = PromptScreen(.labels(thread, []))
+        #expect(none.press(.enter) == [.close, .answer(.labels(thread, []), "")])
     }
 
     @Test("a file of somebody else is saved under a harmless name")

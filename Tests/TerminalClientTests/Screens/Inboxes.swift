@@ -49,6 +49,29 @@ struct Inboxes {
         #expect(screen.press(.character("a")) == [.change("x", .archive(false))])
     }
 
+    @Test("shows only the conversations with a label, of the host app's or the user's own")
+    func labels() {
+        var work = conversation("w", title: "Work", me: .init(labels: ["work"]))
+        work.thread.labels = ["order"]
+        let home = conversation("h", title: "Home", me: .init(isArchived: true, labels: ["home 10", "home 9"]))
+        var screen = inbox([conversation("n", title: "None"), work, home])
+        #expect(screen.hints.contains(Hint("L", "label")))
+        let menu = Menu.labels(["home 9", "home 10", "order", "work"])
+        #expect(screen.press(.character("L")) == [.show(.menu(menu))])
+        #expect(menu.items[0].action == .showLabel(nil) && menu.items[3].action == .showLabel("order"))
+        screen.show("order")
+        #expect(screen.lines()[0].contains("Work") && screen.lines()[1].isEmpty)
+        #expect(screen.title == "Conversations · order")
+        screen.show("home 9")
+        #expect(screen.lines().joined().contains("No conversation here has the label home 9."))
+        _ = screen.press(.character("f"), .character("f"))
+        #expect(screen.lines()[0].contains("Home"))
+        screen.show(nil)
+        #expect(screen.title == "Archived conversations")
+        var empty = inbox([])
+        if case .notice? = empty.press(.character("L")).first {} else { Issue.record("no notice") }
+    }
+
     @Test("keeps the selected conversation when others move")
     func cursor() {
         let all = (1...40).map { conversation(ThreadID("\($0)"), title: "Thread \($0)") }

@@ -28,6 +28,33 @@ struct Timelines {
         #expect(screen.lines().contains { $0.contains(" New messages ") })
     }
 
+    @Test("names the day at the divider, and of what is in the window after a jump")
+    func dayAfterAJump() {
+        var entries = (1...60).map { entry($0, "message \($0)", minute: Double($0) - 1_440) }
+        var screen = timeline(entries)
+        #expect(screen.lines()[20].hasSuffix(" Sunday, 22 November 2026 ──"))
+        screen.target = "message-20"
+        screen.isPlaced = false
+        #expect(screen.lines()[20].contains(" Sunday, 22 November 2026 ──"))
+        // At the first message the day stands above it.
+        _ = screen.press(.home)
+        #expect(screen.lines()[0].contains("Sunday") && !screen.lines()[20].contains("Sunday"))
+        entries.insert(.divider, at: 30)
+        screen = timeline(entries)
+        #expect(screen.lines()[0].contains(" New messages · Sunday, 22 November 2026 "))
+        // Of today the border says nothing.
+        screen = timeline((1...60).map { entry($0, "message \($0)") })
+        #expect(!screen.lines()[20].contains("November"))
+    }
+
+    @Test("shows a message without its marks, and its details on Enter")
+    func marks() {
+        var screen = timeline([entry(1, "see **this** `code`")])
+        #expect(screen.lines().contains(" 14:00  see this code"))
+        #expect(screen.press(.tab, .enter) == [.show(.message(message(1, "see **this** `code`")))])
+        #expect(MessageText.line(message(1, "see **this**\n`code`")) == "see this code")
+    }
+
     @Test("opens at the first unread message, and reports as read what is visible")
     func firstUnread() {
         var entries = (1...60).map { entry($0, "message \($0)") }

@@ -26,7 +26,8 @@ struct HelpScreen: Screen {
             title: "Conversations",
             keys: [
                 Hint("↑ ↓, k j", "move"), Hint("Enter", "open"), Hint("n", "new conversation"), Hint("/", "search"),
-                Hint("f", "show unread, archived or all others"), Hint("m", "mute or unmute"),
+                Hint("f", "show unread, archived or all others"),
+                Hint("L", "show only a label"), Hint("m", "mute or unmute"),
                 Hint("p", "pin or unpin"), Hint("a", "archive, or move to the inbox"),
                 Hint("u", "mark as unread"),
                 Hint("o", "messages that are not sent yet"), Hint("S", "sign out"), Hint("q", "quit"),
@@ -36,7 +37,7 @@ struct HelpScreen: Screen {
             keys: [
                 Hint("Enter", "send"), Hint("Alt-Enter, Ctrl-J", "line break"), Hint("↑", "edit the last own message"),
                 Hint("Tab", "select a message"), Hint("PgUp, PgDn", "scroll"), Hint("End", "to the newest message"),
-                Hint("Ctrl-O", "attach a file"), Hint("Ctrl-T", "members, mute, pin, archive, title, leave"),
+                Hint("Ctrl-O", "attach a file"), Hint("Ctrl-T", "members, mute, pin, archive, labels, title, leave"),
                 Hint("Ctrl-F", "search in the conversation"),
                 Hint("Ctrl-W, Ctrl-U, Ctrl-K", "delete word, to start, to end"),
                 Hint("Alt-B, Alt-F", "move by words"),
@@ -45,6 +46,7 @@ struct HelpScreen: Screen {
             title: "A selected message",
             keys: [
                 Hint("↑ ↓, k j", "another message"), Hint("r", "reply; retry if it was not sent"), Hint("+", "react"),
+                Hint("Enter, i", "who reacted, earlier versions"),
                 Hint("e", "edit"), Hint("d", "delete; discard if it was not sent"), Hint("s", "save its file"),
                 Hint("v", "show its picture"), Hint("m", "show all of a long text"),
                 Hint("u", "mark as unread from here"), Hint("Tab, Esc", "write again"),

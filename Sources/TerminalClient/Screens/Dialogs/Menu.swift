@@ -44,6 +44,7 @@ extension Menu {
             Item("u", isMuted ? "Unmute" : "Mute", .change(id, .mute(!isMuted))),
             Item("b", "Alert me…", .show(.menu(.alerts(id, me.notify)))),
             Item("r", me.isArchived ? "Move to the inbox" : "Archive", .change(id, .archive(!me.isArchived))),
+            Item("L", "Labels", .show(.prompt(.labels(id, me.labels)))),
         ]
         guard let thread else { return Menu(title: "Conversation", items: items) }
         items.insert(Item("m", "Members", .show(.members(id))), at: 0)
@@ -55,6 +56,15 @@ extension Menu {
             items.append(Item("l", "Leave", .show(.menu(.leave(thread)))))
         }
         return Menu(title: thread.shownTitle, items: items)
+    }
+
+    /// The labels by which the inbox can be filtered.
+    static func labels(_ labels: [String]) -> Menu {
+        let keys = Array("123456789bcdefhilmnoprstuvwxyz")
+        let items = labels.prefix(keys.count).enumerated().map { index, label in
+            Item(keys[index], PlainText.line(label), .showLabel(label))
+        }
+        return Menu(title: "Show only the label", items: [Item("a", "All conversations", .showLabel(nil))] + items)
     }
 
     /// What alerts the user on all devices: phones and browsers, too.

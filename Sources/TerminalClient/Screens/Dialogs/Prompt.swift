@@ -7,6 +7,8 @@ enum Prompt: Hashable, Sendable {
     case save(Attachment)
     case rename(ThreadID)
     case topic(ThreadID)
+    /// The user's own labels of a thread, as they are.
+    case labels(ThreadID, [String])
     case react(MessageID)
     /// The title of a group or room that is to be made.
     case group, room
@@ -17,6 +19,7 @@ enum Prompt: Hashable, Sendable {
         case .save(let attachment): "Save \(PlainText.line(attachment.name)) as"
         case .rename: "New title"
         case .topic: "What the conversation is about. Leave it empty for no topic"
+        case .labels: "Your labels, with commas. Leave it empty for none"
         case .react: "Emoji"
         case .group: "Title of the group"
         case .room: "Title of the room. It is created if there is none"
@@ -26,12 +29,22 @@ enum Prompt: Hashable, Sendable {
     var asksForPath: Bool {
         switch self {
         case .attach, .save: true
-        case .rename, .topic, .react, .group, .room: false
+        case .rename, .topic, .labels, .react, .group, .room: false
         }
     }
 
     /// Whether an empty line is an answer.
-    var acceptsNothing: Bool { if case .topic = self { true } else { false } }
+    var acceptsNothing: Bool {
+        switch self {
+        case .topic, .labels: true
+        case .attach, .save, .rename, .react, .group, .room: false
+        }
+    }
+
+    /// The labels of an answer: "a, b".
+    static func labels(in text: String) -> [String] {
+        text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
 }
 
 struct PromptScreen: Screen {
@@ -40,7 +53,9 @@ struct PromptScreen: Screen {
 
     init(_ prompt: Prompt) {
         self.prompt = prompt
-        if case .save(let attachment) = prompt {
+        if case .labels(_, let labels) = prompt {
+            field = TextField(labels.map(PlainText.line).joined(separator: ", "))
+        } else if case .save(let attachment) = prompt {
             // A name of somebody else must not choose a directory, nor hide the file.
             let name = PlainText.line(attachment.name).replacing("/", with: "_").drop { $0 == "." }
             field = TextField(name.isEmpty ? "file" : String(name))

@@ -24,7 +24,7 @@ struct EntryLayout: Sendable {
             switch entries[index] {
             case .message(let message, let delivery): body(message, delivery)
             case .unsent(let unsent): body(unsent)
-            case .divider: [.rule("New messages", width: width, style: .colour(.yellow, isBold: true))]
+            case .divider: [.rule(dividerText(index, of: entries), width: width, style: .colour(.yellow, isBold: true))]
             case .hole: [StyledLine(indent + "Loading…", .dim)]
             }
         return heading + (isSelected ? mark(body) : body)
@@ -44,6 +44,21 @@ struct EntryLayout: Sendable {
 
     // MARK: Day and sender
 
+    /// Whether the day stands above an entry: above the first message of each day.
+    func showsDay(_ index: Int, of entries: [TimelineEntry]) -> Bool {
+        guard let message = entries[index].message else { return false }
+        let before = entries[..<index].last { $0.message != nil }?.message
+        return before.map { !surroundings.calendar.isDate($0.timestamp, inSameDayAs: message.timestamp) } ?? true
+    }
+
+    /// The divider is where one begins to read, often far below the day's first message.
+    private func dividerText(_ index: Int, of entries: [TimelineEntry]) -> String {
+        guard let next = entries[index...].firstIndex(where: { $0.message != nil }), !showsDay(next, of: entries),
+            let message = entries[next].message
+        else { return "New messages" }
+        return "New messages · \(surroundings.calendar.shownDay(message.timestamp))"
+    }
+
     private func heading(_ index: Int, of entries: [TimelineEntry]) -> [StyledLine] {
         let above = index > 0 ? entries[index - 1] : nil
         switch entries[index] {
@@ -53,12 +68,12 @@ struct EntryLayout: Sendable {
             return goesOn ? [] : [ownName]
         case .message(let message, _):
             let before = entries[..<index].last { $0.message != nil }?.message
-            let isSameDay = before.map { surroundings.calendar.isDate($0.timestamp, inSameDayAs: message.timestamp) }
+            let isSameDay = !showsDay(index, of: entries)
             let day = StyledLine.rule(surroundings.calendar.shownDay(message.timestamp), width: width, style: .dim)
-            let lines = isSameDay == true ? [] : [day]
+            let lines = isSameDay ? [] : [day]
             guard let sender = message.sender else { return lines }
             let goesOn =
-                isSameDay == true && above?.message?.sender?.id == sender.id
+                isSameDay && above?.message?.sender?.id == sender.id
                 && message.timestamp.timeIntervalSince(before?.timestamp ?? .distantPast) < Self.groupSeconds
             return goesOn ? lines : lines + [name(sender)]
         }
@@ -83,11 +98,15 @@ struct EntryLayout: Sendable {
         }
         let room = width - Self.gutter - (delivery == nil ? 1 : Self.deliveryWidth)
         var content: [StyledLine] = quotation(message.replyTo, width: room)
-        let style: Style = MessageText.isText(message) ? .plain : Style(isDim: true, isItalic: true)
+        let isText = MessageText.isText(message)
         let hasOnlyFiles = !message.attachments.isEmpty && (message.text ?? "").isEmpty
         if !hasOnlyFiles {
             let isWhole = whole.contains(message.id)
-            content += MessageText.body(message, isWhole: isWhole).wrapped(to: room).map { StyledLine($0, style) }
+            let text = MessageText.body(message, isWhole: isWhole)
+            content +=
+                isText
+                ? Marks.lines(text, width: room)
+                : text.wrapped(to: room).map { StyledLine($0, Style(isDim: true, isItalic: true)) }
             if !isWhole, MessageText.isLong(message) {
                 content += "… Press Tab, then m to show more.".wrapped(to: room).map { StyledLine($0, .dim) }
             }
@@ -112,7 +131,7 @@ struct EntryLayout: Sendable {
     private func body(_ unsent: UnsentMessage) -> [StyledLine] {
         let room = width - Self.gutter - Self.deliveryWidth
         var content = quotation(unsent.replyTo, width: room)
-        if !unsent.text.isEmpty { content += PlainText.lines(unsent.text).wrapped(to: room).map { StyledLine($0) } }
+        if !unsent.text.isEmpty { content += Marks.lines(PlainText.lines(unsent.text), width: room) }
         content += unsent.fileNames.map { StyledLine("[file] \(PlainText.line($0))".cut(to: room), .dim) }
         let state: (text: String, style: Style) =
             switch unsent.state {

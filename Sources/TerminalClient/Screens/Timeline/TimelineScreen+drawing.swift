@@ -31,7 +31,7 @@ extension TimelineScreen {
             viewport.reveal(index, rows: size.rows, content)
         }
         drawEntries(on: &canvas, rows: list, content, surroundings)
-        drawBorder(on: &canvas, row: list.upperBound)
+        drawBorder(on: &canvas, row: list.upperBound, surroundings)
         let field = list.upperBound + 1..<rows.upperBound
         if isInvitation {
             let name = conversation?.thread.me.invitedBy.map(\.shownName) ?? "Somebody"
@@ -86,7 +86,7 @@ extension TimelineScreen {
     }
 
     /// The line between the messages and the composer says what is happening.
-    private func drawBorder(on canvas: inout Canvas, row: Int) {
+    private func drawBorder(on canvas: inout Canvas, row: Int, _ surroundings: Surroundings) {
         var line = StyledLine("──", .dim)
         if let heading = composer.heading {
             line.append(" \(heading) ", .colour(.cyan))
@@ -96,9 +96,26 @@ extension TimelineScreen {
             line.append(" \(presence) ", .dim)
         }
         let below = viewport.sticksToEnd && atEnd ? "" : newBelowText
-        line.append(String(repeating: "─", count: max(0, listSize.columns - line.width - below.displayWidth)), .dim)
+        let room = listSize.columns - line.width - below.displayWidth
+        let day = dayText(surroundings).map { " \($0) " } ?? ""
+        if !day.isEmpty, day.displayWidth + 4 <= room {
+            line.append(String(repeating: "─", count: room - day.displayWidth - 2) + day + "──", .dim)
+        } else {
+            line.append(String(repeating: "─", count: max(0, room)), .dim)
+        }
         line.append(below, .colour(.yellow, isBold: true))
         canvas.write(line, row: row)
+    }
+
+    /// The day of the first message in the window if it is not today and does not stand above the message: after a
+    /// jump, or between the messages of a long day.
+    private func dayText(_ surroundings: Surroundings) -> String? {
+        guard let visible, let index = visible.first(where: { entries[$0].message != nil }),
+            let message = entries[index].message,
+            !surroundings.calendar.isDate(message.timestamp, inSameDayAs: surroundings.now),
+            !layout(surroundings).showsDay(index, of: entries)
+        else { return nil }
+        return surroundings.calendar.shownDay(message.timestamp)
     }
 
     private var typingText: String? {

@@ -57,7 +57,7 @@ struct TimelineScreen: Screen {
             let files = selected.message?.attachments ?? []
             let isCut = selected.message.map { MessageText.isLong($0) && !whole.contains($0.id) } ?? false
             return (isCut ? [Hint("m", "more")] : []) + [
-                Hint("r", "reply"), Hint("+", "react"), Hint("e", "edit"), Hint("d", "delete"),
+                Hint("r", "reply"), Hint("+", "react"), Hint("e", "edit"), Hint("d", "delete"), Hint("i", "details"),
             ]
                 + (files.isEmpty ? [] : [Hint("s", "save")])
                 + (files.contains { $0.width != nil } ? [Hint("v", "view")] : [])
@@ -177,7 +177,8 @@ struct TimelineScreen: Screen {
     private mutating func act(_ key: Key, on message: Message, _ surroundings: Surroundings) -> [Action] {
         let isOwn = message.sender?.id == surroundings.me
         switch key {
-        case .character("r"), .enter:
+        case .enter, .character("i"): return [.show(.message(message))]
+        case .character("r"):
             composer.mode = .reply(message)
             selection = nil
         case .character("e"):
