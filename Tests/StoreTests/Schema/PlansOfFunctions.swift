@@ -239,4 +239,51 @@ struct PlansOfFunctions {
             """, in: database)
         #expect(found == ["0", "10", "t"])
     }
+
+    /// Labels are read per thread, by the thread's key: a label that is rare costs a row more for each thread.
+    @Test("an inbox of 5,000 threads by a label reads at most twice the rows of the whole inbox, all by indexes")
+    func labelledInbox() async throws {
+        let id = "('00000000-0000-0000-0001-' || lpad(n::text, 12, '0'))::uuid"
+        let found = try await Psql.lines(
+            Self.people + """
+                insert into threads (id, kind, title, created_at, member_count, labels)
+                select \(id), 'group', 'G' || n, now(), 2, case when n % 500 = 7 then '{rare}'::text[] end
+                from generate_series(1, 5000) n;
+                insert into members (thread_id, user_id, role, status, read_seq, labels)
+                select \(id), '\(Self.ann)', 'owner', 'joined', n % 2, case when n % 3 = 0 then '{mine}'::text[] end
+                from generate_series(1, 5000) n;
+                insert into messages (thread_id, seq, id, sender_id, type, payload, created_at, pos)
+                select \(id), 1, gen_random_uuid(), '\(Self.ben)', 'message', '{"text":"hi"}', now() - n * interval '1 s', n
+                from generate_series(1, 5000) n;
+                vacuum analyze threads, members, messages;
+                \(Psql.plannerSettings)
+                create function rows_read(out total bigint, out by_scans bigint) language sql as $$
+                    select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read), sum(seq_tup_read) from pg_stat_xact_user_tables
+                $$;
+                -- The number of threads, the rows read, and those read without an index.
+                create function cost(p_labels text[]) returns table (shown int, total bigint, by_scans bigint)
+                language plpgsql as $$
+                declare
+                    v_before record;
+                begin
+                    perform inbox('\(Self.ann)', 30, false, null, null, p_labels);
+                    select * into v_before from rows_read();
+                    select json_array_length(i.threads::json) into shown
+                    from inbox('\(Self.ann)', 30, false, null, null, p_labels) i;
+                    select r.total - v_before.total, r.by_scans - v_before.by_scans into total, by_scans from rows_read() r;
+                    return next;
+                end $$;
+                select * from cost(null);
+                select * from cost('{rare}');
+                select * from cost('{mine}');
+                select * from cost('{mine,rare}');
+                select * from cost('{nobody}');
+                """)
+        let costs = found.map { $0.split(separator: "|").compactMap { Int($0) } }
+        try #require(costs.count == 5 && costs.allSatisfy { $0.count == 3 }, "\(found)")
+        #expect(costs.map { $0[0] } == [30, 10, 30, 3, 0], "\(found)")
+        for cost in costs {
+            #expect(cost[2] == 0 && cost[1] <= 2 * costs[0][1], "\(found)")
+        }
+    }
 }
