@@ -19,7 +19,7 @@ struct ArchiveCheck {
     private static let shapes: [String: (required: Set<String>, optional: Set<String>)] = [
         "archive": (["version", "source"], []),
         "user": (["id", "name", "created_at"], ["username", "status_text", "email", "kind", "suspended"]),
-        "thread": (["id", "kind", "created_at"], ["title", "user_ids"]),
+        "thread": (["id", "kind", "created_at"], ["title", "topic", "user_ids"]),
         "member": (["thread_id", "user_id", "role", "status"], ["archived"]),
         "message": (
             ["id", "thread_id", "sender_id", "type", "payload", "created_at"], ["reply_to", "mentions", "edited_at"]

@@ -65,11 +65,10 @@ final class MatrixExport {
         } else {
             room.thread = try builder.add(
                 SourceThread(
-                    source: room.source, kind: .group, title: room.name, createdAt: createdAt,
+                    source: room.source, kind: .group, title: room.name, topic: room.topic, createdAt: createdAt,
                     members: joined.map {
                         SourceMember(user: builder.ids.user($0), role: $0 == room.creator ? .owner : .member)
                     }))
         }
-        if let topic = room.topic { builder.report.leaveOut("rooms' topics", "\(room.name ?? room.source): \(topic)") }
     }
 }

@@ -66,14 +66,17 @@ extension MattermostExport {
             channels[key]?.thread = try builder.add(
                 SourceThread(
                     source: key, kind: value.text("type") == "O" ? .room : .group, title: title,
+                    topic: builder.topic(
+                        of: key,
+                        [
+                            ("channels' headers", value.text("header")),
+                            ("channels' purposes", value.text("purpose")),
+                        ]),
                     createdAt: value["create_at"]?.milliseconds ?? builder.unknownCreatedAt,
                     members: try channel.members.map {
                         SourceMember(user: try builder.person($0.username), role: $0.isAdmin ? .owner : .member)
                     },
                     isArchived: value["deleted_at"]?.milliseconds != nil))
-            for (field, reason) in [("header", "channels' headers"), ("purpose", "channels' purposes")] {
-                if let text = value.text(field) { builder.report.leaveOut(reason, "\(key): \(text)") }
-            }
         }
     }
 }

@@ -54,17 +54,18 @@ extension RocketChatExport {
         if room.text("prid") != nil { builder.report.change("discussions: threads of their own", name) }
         return try builder.add(
             SourceThread(
-                source: id, kind: type == "c" ? .room : .group, title: name, createdAt: createdAt,
+                source: id, kind: type == "c" ? .room : .group, title: name,
+                topic: builder.topic(
+                    of: name,
+                    [
+                        ("rooms' topics", room.text("topic")), ("rooms' descriptions", room.text("description")),
+                    ]), createdAt: createdAt,
                 members: members[id] ?? [], isArchived: room.isTrue("archived")))
     }
 
     private func reportSettings(_ room: JSONValue, _ id: String) {
         let name = room.text("fname") ?? room.text("name") ?? id
-        for (key, reason) in [
-            ("topic", "rooms' topics"), ("description", "rooms' descriptions"), ("announcement", "announcements"),
-        ] {
-            if let text = room.text(key) { builder.report.leaveOut(reason, "\(name): \(text)") }
-        }
+        if let text = room.text("announcement") { builder.report.leaveOut("announcements", "\(name): \(text)") }
         if room.isTrue("ro") { builder.report.change("read-only rooms: all members may write", name) }
         if room.isTrue("teamMain") { builder.report.change("teams: only their rooms", name) }
     }

@@ -31,15 +31,18 @@ extension SlackExport {
         let creator = channel.text("creator").map(builder.ids.user)
         return try builder.add(
             SourceThread(
-                source: id, kind: kind, title: isUntitled ? nil : name, createdAt: createdAt,
+                source: id, kind: kind, title: isUntitled ? nil : name,
+                topic: builder.topic(
+                    of: name,
+                    [
+                        ("channels' topics", try text(ofSetting: "topic", of: channel)),
+                        ("channels' purposes", try text(ofSetting: "purpose", of: channel)),
+                    ]), createdAt: createdAt,
                 members: members.map { SourceMember(user: $0, role: $0 == creator ? .owner : .member) },
                 isArchived: channel.isTrue("is_archived")))
     }
 
     private func reportSettings(_ channel: JSONValue, _ name: String) {
-        for (key, reason) in [("topic", "channels' topics"), ("purpose", "channels' purposes")] {
-            if let text = channel[key]?.text("value") { builder.report.leaveOut(reason, "\(name): \(text)") }
-        }
         builder.report.leaveOut("pinned messages: the pins", name, count: channel.list("pins").count)
         if channel["properties"]?["tabs"] != nil || channel["properties"]?["canvas"] != nil {
             builder.report.leaveOut("channels' tabs and canvases", name)

@@ -15,8 +15,18 @@ extension SlackExport {
         }
         if message.text("subtype") == "me_message", let first = parts.first { parts[0] = "/me " + first }
         var mentions: [UserID] = []
-        let texts = try parts.map { EmojiText.replacingNames(in: SlackText.plain(try named($0, &mentions))) }
+        let texts = try parts.map { try plain($0, &mentions) }
         return (texts.joined(separator: "\n"), mentions)
+    }
+
+    /// The topic or the purpose of a channel as people read it.
+    func text(ofSetting key: String, of channel: JSONValue) throws -> String? {
+        var mentions: [UserID] = []
+        return try channel[key]?.text("value").map { try plain($0, &mentions) }
+    }
+
+    private func plain(_ text: String, _ mentions: inout [UserID]) throws -> String {
+        EmojiText.replacingNames(in: SlackText.plain(try named(text, &mentions)))
     }
 
     /// Pretext, title, text and fields, a line each. Previews of linked pages are left out.

@@ -9,7 +9,8 @@ extension ArchiveBuilder {
         guard threads[id] == nil else { return id }
         let title = thread.title.flatMap { thread.kind == .room ? roomTitle($0) : groupTitle($0) }
         let kind = thread.kind == .room && title == nil ? ThreadKind.group : thread.kind
-        try lines.append("thread", heading(id, kind, title, thread.createdAt))
+        let topic = thread.topic.flatMap(acceptedTopic)
+        try lines.append("thread", heading(id, kind, title, thread.createdAt) + [.text("topic", topic)])
         try write(thread.members, of: id, isArchived: thread.isArchived)
         threads[id] = BuiltThread(kind: kind, members: Set(thread.members.map(\.user)))
         if !thread.members.contains(where: { $0.role == .owner }) {
@@ -81,6 +82,25 @@ extension ArchiveBuilder {
                     ])
             }
         }
+    }
+
+    /// Returns the first text as the topic of a thread. The others are left out, each with its reason.
+    func topic(of thread: String, _ texts: [(reason: String, text: String?)]) -> String? {
+        var topic: String?
+        for case (let reason, let text?) in texts where !text.isEmpty {
+            if topic == nil { topic = text } else { report.leaveOut(reason, "\(thread): \(text)") }
+        }
+        return topic
+    }
+
+    /// A topic is one line.
+    private func acceptedTopic(_ text: String) -> String? {
+        if let topic = try? Topic(text: text) { return topic.text }
+        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ").showable.trimmed.unicodeScalars
+            .prefix(Topic.characterCountMax)
+        let topic = try? Topic(text: String(line).trimmed)
+        report.change("topics that Parley does not accept, shortened or cleaned", text)
+        return topic?.text
     }
 
     private func groupTitle(_ text: String) -> String? {

@@ -25,6 +25,7 @@ struct SourceThread {
     var kind: ThreadKind
     /// Only rooms and groups have a title.
     var title: String?
+    var topic: String?
     var createdAt: Timestamp
     var members: [SourceMember]
     var isArchived = false

@@ -59,9 +59,6 @@ extension ZulipExport {
             builder.report.leaveOut("channels that the export names and does not describe", "channel \(id)")
             return nil
         }
-        if let text = channel.text("description") {
-            builder.report.leaveOut("channels' descriptions", "\(name): \(text)")
-        }
         let isPrivate = channel.isTrue("invite_only")
         if isPrivate, channel["history_public_to_subscribers"]?.bool == false {
             builder.report.change("channels with protected history: members see all messages", name)
@@ -70,6 +67,7 @@ extension ZulipExport {
         return try builder.add(
             SourceThread(
                 source: "channel:\(id)", kind: isPrivate ? .group : .room, title: name,
+                topic: channel.text("description"),
                 createdAt: channel["date_created"]?.seconds ?? builder.unknownCreatedAt,
                 members: members.map { SourceMember(user: $0.user, role: $0.user == owner ? .owner : $0.role) },
                 isArchived: channel.isTrue("deactivated")))
