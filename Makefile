@@ -154,9 +154,9 @@ lint: ## check the format, the graph of targets, and that the SDK's declarations
 format: ## format all Swift files the way `make test` requires
 	@$(SWIFT) format --in-place --parallel --recursive Sources Tests Package.swift
 
-docs: build ## update what follows from the code: tables in docs, and docker/grafana-dashboard.json
+docs: build ## update what follows from the code: tables in docs and sources, docker/grafana-dashboard.json
 	@UPDATE_DOCS=1 $(SWIFT) test --skip-build --disable-xctest --no-parallel \
-	    --filter 'InvokingParley/documentation|LimitingRates/document|JudgingAnswers/documentation|SystemTests/MetricsPage'
+	    --filter 'InvokingParley/documentation|LimitingRates/document|JudgingAnswers/documentation|SystemTests/MetricsPage|NormalForms/table'
 
 schema: build ## regenerate sql/schema.sql from the migrations
 	@UPDATE_SCHEMA=1 $(SWIFT) test --skip-build --disable-xctest --filter DatabaseSchema/dump
