@@ -14,7 +14,7 @@ extension Settings {
             switch registrationInUse {
             case .open: "everyone who reaches this address may create an account."
             case .invited: "people with an invitation may create an account (`parley admin invitation`)."
-            case .closed: "nobody; `parley admin create-user` creates accounts, PARLEY_REGISTRATION changes the rule."
+            case .closed: "nobody; `parley admin user create` creates accounts, PARLEY_REGISTRATION changes the rule."
             }
         lines.append("Sign-up: " + rule)
         if let configurationFile { lines.append("Settings: \(configurationFile).") }
