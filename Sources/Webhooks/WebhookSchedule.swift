@@ -93,9 +93,17 @@ package struct WebhookSchedule: Sendable {
         var atMs: Int64
         /// It is nil for an event with a row: it is read from the log again when its turn comes.
         var message: WebhookMessage?
+        /// Its planned time, if its last try failed in an outage of the endpoint, and there was no early try since.
+        var retryAt: ContinuousClock.Instant?
+        /// Whether its next try is the early one, which does not count.
+        var isEarly = false
 
-        func delivery(tryCount: Int = 0, nextMs: Int64? = nil) -> OpenDelivery {
-            OpenDelivery(position: key, event: event, thread: thread, atMs: atMs, tryCount: tryCount, nextMs: nextMs)
+        func delivery(
+            tryCount: Int = 0, nextMs: Int64? = nil, status: Int? = nil, reason: String? = nil
+        ) -> OpenDelivery {
+            OpenDelivery(
+                position: key, event: event, thread: thread, atMs: atMs, tryCount: tryCount, nextMs: nextMs,
+                status: status, reason: reason)
         }
     }
 
@@ -119,6 +127,8 @@ package struct WebhookSchedule: Sendable {
     private var missing: [Position] = []
     /// Events with rows whose content was read with that of the event before them in their thread.
     var loadedAhead: Set<Position> = []
+    /// Whether the endpoint as a whole failed, and has accepted nothing since.
+    var hasOutage = false
     /// What the caller is recording now.
     var settling: WebhookSettlement?
     var settledCursor: Cursor?
@@ -194,9 +204,11 @@ package struct WebhookSchedule: Sendable {
         guard readTo == nil else { return }
         for delivery in waiting {
             let dueAt = delivery.nextMs.map { now.instant + .milliseconds($0 - now.ms) }
-            queue.add(
-                item(delivery.position, delivery.event, delivery.thread, atMs: delivery.atMs),
-                tryCount: delivery.tryCount, dueAt: dueAt, isStored: true)
+            var item = item(delivery.position, delivery.event, delivery.thread, atMs: delivery.atMs)
+            if WebhookVerdict.isOutage(status: delivery.status, reason: delivery.reason) {
+                (item.retryAt, hasOutage) = (dueAt, true)
+            }
+            queue.add(item, tryCount: delivery.tryCount, dueAt: dueAt, isStored: true)
         }
         readTo = cursor
         settledCursor = cursor

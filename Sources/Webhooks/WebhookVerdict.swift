@@ -26,6 +26,12 @@ package enum WebhookVerdict: Sendable, Equatable {
     /// Statuses with which an endpoint asks for fewer requests.
     private static let slowingStatuses: Set = [429, 502, 503, 504]
 
+    /// Whether a failure was one of the endpoint as a whole, and not of one event, as far as the record shows it.
+    static func isOutage(status: Int?, reason: String?) -> Bool {
+        guard let reason else { return false }
+        return reason != Reason.status.rawValue || status.map(slowingStatuses.contains) ?? false
+    }
+
     /// - Parameter now: seconds since 1970.
     package init(_ result: Result<TransferAnswer, TransferFailure>, now: Int) {
         switch result {

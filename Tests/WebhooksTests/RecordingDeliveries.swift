@@ -99,9 +99,9 @@ struct RecordingDeliveries {
         let due = endpoint.settlement()
         let settlement = try #require(due)
         #expect(TestedEndpoint.words(settlement) == "cursor 4: delivered 2, failed 1, waiting 3, waiting 4")
-        let failed = try #require(settlement.outcomes.open.first)
-        #expect(failed.status == nil && failed.reason == "connection" && failed.delivery.tryCount == 1)
-        #expect(failed.delivery.nextMs == TestedEndpoint.wallMs(5_000) && failed.delivery.thread == a)
+        let failed = try #require(settlement.outcomes.open.first).delivery
+        #expect(failed.status == nil && failed.reason == "connection" && failed.tryCount == 1)
+        #expect(failed.nextMs == TestedEndpoint.wallMs(5_000) && failed.thread == a)
         let waiting = try #require(settlement.outcomes.open.dropFirst().first).delivery
         #expect(waiting.tryCount == 0 && waiting.nextMs == nil && waiting.event == TestedEndpoint.name(of: 3))
         endpoint.schedule.settled(isOurs: true, now: endpoint.now)

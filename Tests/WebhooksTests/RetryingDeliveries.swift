@@ -78,6 +78,78 @@ struct RetryingDeliveries {
         #expect(pace.room(inFlightCount: 0, now: at(31 + 3_600)) == 1)
     }
 
+    /// Answers 503.
+    private let outage = WebhookVerdict.failed(status: 503, reason: .status, slows: true, asked: nil)
+
+    @Test("tries what failed in an outage when the endpoint works again, once, and without counting the try")
+    func afterOutage() throws {
+        let (a, b, c) = (TestedEndpoint.a, TestedEndpoint.b, TestedEndpoint.c)
+        var endpoint = TestedEndpoint(retries: [300, 300])
+        endpoint.begin([(1, a), (2, b), (3, c)])
+        #expect(endpoint.sends() == [1, 2, 3])
+        endpoint.answer(1, outage)
+        endpoint.answer(2, .failed(status: nil, reason: .timeout, slows: true, asked: nil))
+        endpoint.fail(3)
+        #expect(endpoint.settle() == "cursor 3: failed 1, failed 2, failed 3")
+        endpoint.timeMs = 1_000
+        #expect(endpoint.sends() == [])
+        endpoint.read([(4, nil)])
+        #expect(endpoint.sends() == [4])
+        endpoint.answer(4)
+        // The third one failed by itself.
+        #expect(endpoint.sends() == [] && endpoint.settle() == "cursor 4: delivered 4")
+        #expect(endpoint.stepName() == "load 1, 2" && endpoint.load(1, 2) == "send 1, 2")
+        endpoint.answer(1)
+        #expect(endpoint.answer(2, outage) == .retried(reason: "status 503"))
+        endpoint.timeMs = 2_000
+        #expect(endpoint.settle() == "cursor 4: delivered 1" && endpoint.sends() == [])
+        // The endpoint works, but the second event alone fails.
+        endpoint.read([(5, nil)])
+        #expect(endpoint.sends() == [5])
+        endpoint.answer(5)
+        #expect(endpoint.sends() == [] && endpoint.schedule.isIdle)
+        endpoint.timeMs = 300_000
+        _ = endpoint.settle()
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 3, 2" && endpoint.load(3, 2) == "send 3, 2")
+        endpoint.answer(3)
+        #expect(endpoint.answer(2, outage) == .retried(reason: "status 503"))
+        endpoint.timeMs = 600_000
+        _ = endpoint.settle()
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 2" && endpoint.load(2) == "send 2")
+        #expect(endpoint.answer(2, outage) == .parked(reason: "status 503"))
+        #expect(endpoint.settlement()?.outcomes.open.first?.delivery.tryCount == 3)
+    }
+
+    @Test("tries what failed in an outage early on another node, too, and not while the endpoint asks for a pause")
+    func afterOutageElsewhere() {
+        var endpoint = TestedEndpoint()
+        func failed(_ position: Int64, status: Int?, reason: String) -> OpenDelivery {
+            OpenDelivery(
+                position: Position(position), event: TestedEndpoint.name(of: position), thread: .make(), atMs: 0,
+                tryCount: 1, nextMs: TestedEndpoint.wallMs(300_000), status: status, reason: reason)
+        }
+        endpoint.open(
+            at: 3,
+            waiting: [
+                failed(1, status: nil, reason: "connection"), failed(2, status: 500, reason: "status"),
+                failed(3, status: 429, reason: "status"),
+            ])
+        endpoint.read([(4, nil), (5, TestedEndpoint.a)])
+        #expect(endpoint.sends() == [4, 5])
+        endpoint.answer(4, .failed(status: 429, reason: .status, slows: true, asked: .seconds(9)))
+        // Its request had begun before.
+        endpoint.answer(5)
+        #expect(endpoint.sends() == [])
+        endpoint.timeMs = 9_000
+        endpoint.read([(6, TestedEndpoint.b)])
+        #expect(endpoint.sends() == [6])
+        endpoint.answer(6)
+        #expect(endpoint.sends() == [] && endpoint.settle() == "cursor 6: delivered 5, delivered 6, failed 4")
+        #expect(endpoint.stepName() == "load 4, 1" && endpoint.load(4, 1) == "send 4, 1")
+        endpoint.answer(4)
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 3")
+    }
+
     @Test("reads what an answer means")
     func verdicts() {
         func verdict(_ status: Int, _ headers: [String: String] = [:]) -> WebhookVerdict {

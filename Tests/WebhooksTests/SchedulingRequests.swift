@@ -117,9 +117,10 @@ struct SchedulingRequests {
         #expect(endpoint.sends() == [] && endpoint.schedule.inFlightCount == 1)
         endpoint.timeMs = 1_250
         let settlement = endpoint.settlement()
-        let parked = try #require(settlement?.outcomes.open.first)
-        #expect(parked.state == .parked && parked.delivery.tryCount == 2 && parked.delivery.nextMs == nil)
-        #expect(parked.status == nil && parked.reason == "timeout" && parked.delivery.position == Position(1))
+        let open = try #require(settlement?.outcomes.open.first)
+        let parked = open.delivery
+        #expect(open.state == .parked && parked.tryCount == 2 && parked.nextMs == nil)
+        #expect(parked.status == nil && parked.reason == "timeout" && parked.position == Position(1))
         // The next one waited behind it, so the database has its row, and the log its content.
         endpoint.schedule.settled(isOurs: true, now: endpoint.now)
         #expect(endpoint.stepName() == "load 2" && endpoint.load(2) == "send 2")

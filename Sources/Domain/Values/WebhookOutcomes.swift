@@ -10,9 +10,14 @@ package struct OpenDelivery: Sendable, Equatable {
     package var tryCount: Int
     /// When it is retried, in ms since 1970; nil for an event that was not tried.
     package var nextMs: Int64?
+    /// The HTTP status of the last answer; nil if none came.
+    package var status: Int?
+    /// Why the last try failed.
+    package var reason: String?
 
     package init(
-        position: Position, event: String, thread: ThreadID?, atMs: Int64, tryCount: Int = 0, nextMs: Int64? = nil
+        position: Position, event: String, thread: ThreadID?, atMs: Int64, tryCount: Int = 0, nextMs: Int64? = nil,
+        status: Int? = nil, reason: String? = nil
     ) {
         self.position = position
         self.event = event
@@ -20,6 +25,8 @@ package struct OpenDelivery: Sendable, Equatable {
         self.atMs = atMs
         self.tryCount = tryCount
         self.nextMs = nextMs
+        self.status = status
+        self.reason = reason
     }
 }
 
@@ -44,15 +51,10 @@ package struct WebhookOutcomes: Sendable {
 
         package var delivery: OpenDelivery
         package var state: State
-        /// The HTTP status of the last answer; nil if none came.
-        package var status: Int?
-        package var reason: String?
 
-        package init(_ delivery: OpenDelivery, _ state: State, status: Int? = nil, reason: String? = nil) {
+        package init(_ delivery: OpenDelivery, _ state: State) {
             self.delivery = delivery
             self.state = state
-            self.status = status
-            self.reason = reason
         }
     }
 

@@ -77,7 +77,8 @@ extension Store {
             OpenDelivery(
                 position: Position(try row.int8(0)), event: try row.text(1),
                 thread: try row.uuidOrNull(2).map { ThreadID($0) }, atMs: try row.int8(3),
-                tryCount: Int(try row.int4(5)), nextMs: try row.int2(4) == 1 ? try row.int8OrNull(6) : nil)
+                tryCount: Int(try row.int4(5)), nextMs: try row.int2(4) == 1 ? try row.int8OrNull(6) : nil,
+                status: row.isNull(7) ? nil : Int(try row.int4(7)), reason: try row.textOrNull(8))
         }
     }
 
@@ -98,7 +99,7 @@ extension Store {
                 .int8s(open.map { $0.delivery.position.value }), .texts(open.map(\.delivery.event)),
                 .uuids(open.map { $0.delivery.thread?.uuid }), .int8s(open.map(\.delivery.atMs)),
                 .int4s(open.map(\.state.rawValue)), .int4s(open.map { Int32($0.delivery.tryCount) }),
-                .int4s(open.map { $0.status.map(Int32.init) }), .texts(open.map(\.reason)),
+                .int4s(open.map { $0.delivery.status.map(Int32.init) }), .texts(open.map(\.delivery.reason)),
                 .int8s(open.map(\.delivery.nextMs)), .int8s(outcomes.removed.map(\.value)), .bool(outcomes.isGone),
                 .int(revision),
             ]

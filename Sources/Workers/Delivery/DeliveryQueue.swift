@@ -185,6 +185,23 @@ package struct DeliveryQueue<Item: Deliverable>: Sendable {
         return sends
     }
 
+    /// Makes items due that failed and wait for their time. Returns them.
+    package mutating func hasten(where isIncluded: (Item) -> Bool) -> [Key] {
+        let waiting = delayed.reversed()
+        var hastened: [Key] = []
+        delayed = []
+        for (dueAt, line) in waiting {
+            if let head = lines[line]?.first, let item = entries[head]?.item, isIncluded(item) {
+                hastened.append(head)
+                ready.append(line)
+            } else {
+                delayed.append((dueAt, line))
+            }
+        }
+        delayed.reverse()
+        return hastened
+    }
+
     /// Reports the end of an item that is under way.
     ///
     /// - Parameter outcome: what is to be recorded; nil for nothing.

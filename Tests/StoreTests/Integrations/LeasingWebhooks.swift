@@ -47,8 +47,9 @@ struct LeasingWebhooks {
         .init(
             OpenDelivery(
                 position: Position(position), event: "evt_0_1_\(position)", thread: nil, atMs: 1_000,
-                tryCount: state == .waiting ? 0 : 1, nextMs: state == .failed ? 2_000 : nil),
-            state, status: state == .waiting ? nil : 500, reason: state == .waiting ? nil : "status")
+                tryCount: state == .waiting ? 0 : 1, nextMs: state == .failed ? 2_000 : nil,
+                status: state == .waiting ? nil : 500, reason: state == .waiting ? nil : "status"),
+            state)
     }
 
     @Test("leases an endpoint to one node at a time, and to another one when the lease is over")

@@ -118,12 +118,13 @@ end $$;
 
 -- Returns: the events of an endpoint that failed or wait, in order, at most `p_limit` after `p_after`.
 create or replace function webhook_open_deliveries(p_webhook uuid, p_after bigint, p_limit int)
-returns table (pos bigint, event_id text, thread_id uuid, at_ms bigint, state smallint, tries int, next_ms bigint)
+returns table (pos bigint, event_id text, thread_id uuid, at_ms bigint, state smallint, tries int, next_ms bigint,
+    status int, reason text)
 language plpgsql stable as $$
 begin
     return query
     select d.pos, d.event_id, d.thread_id, (extract(epoch from d.at) * 1000)::bigint, d.state, d.tries,
-        (extract(epoch from d.next_at) * 1000)::bigint
+        (extract(epoch from d.next_at) * 1000)::bigint, d.status, d.reason
     from webhook_deliveries d
     where d.webhook_id = p_webhook and d.pos > p_after and d.state < 2 order by d.pos limit p_limit;
 end $$;
