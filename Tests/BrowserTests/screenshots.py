@@ -117,6 +117,8 @@ class Camera:
         # Nothing is under the mouse.
         page.mouse.move(1, 1)
         expect(page.get_by_role("article").last).to_be_visible()
+        page.get_by_role("article").locator("img").last.evaluate(
+            "image => image.complete || new Promise((done) => image.onload = done)")
         page.wait_for_timeout(800)
         self.shoot("conversation")
         if self.is_arabic:
