@@ -2,7 +2,7 @@
 // an end comes into view, and reports what was read.
 
 import { arrange, Component, div, element, p } from '../dom.js';
-import { attempt, loaded } from '../parts/action.js';
+import { attempt, later, loaded } from '../parts/action.js';
 import { showProblem } from '../parts/alert.js';
 import { dayName } from '../parts/time.js';
 import { t } from '../../language/index.js';
@@ -94,11 +94,7 @@ export class Log extends Component {
         this.follow(this.chat.thread(this.threadID), (thread) => this.#change(() => this.#showThread(thread)));
         this.follow(this.chat.members(this.threadID), (members) => this.#change(() => this.#showMembers(members)));
         this.addEventListener('scroll', () => this.#scrolled(), { passive: true });
-        // What the pointer does is not needed before the messages are shown.
-        setTimeout(
-            () => loaded(import('../message/pointer.js')).then((made) => made.followPointer(this), () => {}),
-            100,
-        );
+        later(() => import('../message/pointer.js'), ({ followPointer }) => followPointer(this));
         const onvisible = () => this.#report();
         document.addEventListener('visibilitychange', onvisible);
         this.atEnd(() => {

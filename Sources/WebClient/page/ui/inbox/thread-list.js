@@ -4,7 +4,7 @@ import { isMuted } from '../../core/state/attention.js';
 import { arrange, div, element, fill, p, words } from '../dom.js';
 import { formatFacts, formatNumber, t } from '../../language/index.js';
 import { firstPart } from '../../text/tokens.js';
-import { attempt, iconButton, loaded } from '../parts/action.js';
+import { attempt, iconButton, later, loaded } from '../parts/action.js';
 import { sentence } from '../conversation/body.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
@@ -42,12 +42,12 @@ export function threadList(chat) {
     /** @type {Map<string, HTMLElement>} */
     const heads = new Map();
     // A right click or a long press opens the menu of a row.
-    loaded(import('../message/long-press.js')).then(({ onLongPress }) =>
+    later(() => import('../message/long-press.js'), ({ onLongPress }) =>
         onLongPress(items, (target, at) => {
             const row = [...rows.values()].find(({ item }) => item.contains(target));
             row?.openMenu(at);
             return !!row;
-        }), () => {});
+        }));
     const empty = p('empty');
     const bottom = div('threads-end');
     const observer = new IntersectionObserver((entries) => {

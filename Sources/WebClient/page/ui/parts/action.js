@@ -6,6 +6,8 @@ import { t } from '../../language/index.js';
 import { hideProblem, problemSession, showProblem } from './alert.js';
 import { icon } from './icon.js';
 
+const laterMilliseconds = 300;
+
 /** Runs an action of the user. The control is busy meanwhile and ignores clicks; an error is shown.
  * @param {() => unknown} action may return a promise
  * @param {HTMLElement | null} [control]
@@ -40,6 +42,16 @@ export async function loaded(loading) {
         console.error(error);
         throw t('shell.notLoaded');
     }
+}
+
+/** Loads what the mouse, the finger and the keys need soon: after the messages are shown, because it would delay them. Without
+ * it the page still works.
+ * @template Module
+ * @param {() => Promise<Module>} load
+ * @param {(module: Module) => void} use
+ */
+export function later(load, use) {
+    setTimeout(() => load().then(use, (error) => console.warn('a part was not loaded', error)), laterMilliseconds);
 }
 
 /** Builds a button. While its action runs it ignores clicks; an error is shown.

@@ -4,7 +4,7 @@ import { attention } from '../../core/state/attention.js';
 import { Component, div, element, fill, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { Inbox } from '../inbox/inbox.js';
-import { attempt, button, loaded } from '../parts/action.js';
+import { attempt, button, later, loaded } from '../parts/action.js';
 import { forgetProblems, hideConnectionProblem, showProblem } from '../parts/alert.js';
 import { threadSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
@@ -50,7 +50,7 @@ export class App extends Component {
         this.follow(this.chat.service, () => this.#showTitle());
         this.chat.onunseen = async (messages) => (await import('./notifications.js')).notify(this.chat, messages);
         followRoute((route) => this.#showRoute(route));
-        loaded(import('./keys.js')).then(({ followKeys }) => followKeys(this.chat), () => {});
+        later(() => import('./keys.js'), ({ followKeys }) => followKeys(this.chat));
         addEventListener('keydown', (event) => this.#handleKey(event));
         addEventListener('click', ({ target }) => target instanceof Element && this.#openCard(target));
     }
