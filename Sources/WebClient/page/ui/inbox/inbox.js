@@ -96,7 +96,13 @@ export class Inbox extends Component {
         this.#filters[filters.indexOf('archived')].append(' ', this.#archivedCount);
         this.classList.toggle('compact', this.isLook('compact'));
         this.#setFilter(this.#filter);
-        this.follow(this.chat.inbox, () => this.showThreads());
+        let isFirst = true;
+        this.follow(this.chat.inbox, () => {
+            // A search may have begun before the conversations were known.
+            if (isFirst) this.#showResults();
+            else this.showThreads();
+            isFirst = false;
+        });
         // A live value is kept current while somebody follows it; the settings read it once.
         this.follow(this.chat.service, ({ name }) => this.#product.textContent = name);
         this.follow(this.chat.me, (me) => this.#showOwn(me));
