@@ -12,13 +12,20 @@ enum Marks {
 
     /// The text in lines of at most `width` columns, without the marks. At least one line. The text is clean.
     static func lines(_ text: String, width: Int) -> [StyledLine] {
+        // Most messages have no marks, and a timeline measures all of them.
+        guard hasMarks(text) else { return text.wrapped(to: width).map { StyledLine($0) } }
         let lines = styled(text).flatMap { wrapped($0, width: width) }
         return lines.isEmpty ? [StyledLine()] : lines
     }
 
     /// The text without the marks, for a preview.
     static func plain(_ text: String) -> String {
-        styled(text).map { String($0.map(\.character)) }.joined(separator: "\n")
+        guard hasMarks(text) else { return text }
+        return styled(text).map { String($0.map(\.character)) }.joined(separator: "\n")
+    }
+
+    private static func hasMarks(_ text: String) -> Bool {
+        text.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "`") }
     }
 
     /// The lines of the text; those of fences are gone.
