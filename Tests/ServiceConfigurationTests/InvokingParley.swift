@@ -58,7 +58,7 @@ struct InvokingParley {
                 + "key, thread, message, stats, audit.")
         #expect(
             refusal("key", "make", "--name", "x")
-                == "\"key make\" is not an action of parley admin. Actions: key create, key list, key delete.")
+                == "\"key make\" is not an action of parley admin. Actions: key create, key list, key revoke.")
         #expect(refusal("user", "craete")?.hasSuffix("Did you mean user create?") == true)
         #expect(refusal("stats")?.hasSuffix("Actions: stats show. Did you mean stats show?") == true)
     }

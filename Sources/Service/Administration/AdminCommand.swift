@@ -89,7 +89,7 @@ package struct AdminCommand: Sendable {
         case .invitations:
             let request = try page()
             return .list("invitations", try await store.invitations(request), limit: request.limit)
-        case .deleteInvitation:
+        case .revokeInvitation:
             try await store.deleteInvitation(id("--invitation"), by: actor)
             return nil
         case .thread:
@@ -107,7 +107,7 @@ package struct AdminCommand: Sendable {
         case .keys:
             let request = try page()
             return .list("keys", try await store.adminKeys(request), limit: request.limit)
-        case .deleteKey:
+        case .revokeKey:
             try await store.deleteAdminKey(id("--key"), by: actor)
             return nil
         }

@@ -14,10 +14,10 @@ package struct AdminRequest: Sendable, Equatable {
         case session = "session create"
         case createInvitation = "invitation create"
         case invitations = "invitation list"
-        case deleteInvitation = "invitation delete"
+        case revokeInvitation = "invitation revoke"
         case createKey = "key create"
         case keys = "key list"
-        case deleteKey = "key delete"
+        case revokeKey = "key revoke"
         case thread = "thread show"
         case deleteMessage = "message delete"
         case stats = "stats show"
@@ -36,7 +36,7 @@ package struct AdminRequest: Sendable, Equatable {
             case .resetPassword: "Print a code with which the user sets a new password, once within 24 hours."
             case .createInvitation: "Create an invitation to register and print its code, once."
             case .invitations: "List invitations, newest first."
-            case .deleteInvitation: "Delete an invitation. Accounts that were created with it stay."
+            case .revokeInvitation: "Revoke an invitation. Accounts that were created with it stay."
             case .thread: "Show a thread without its messages."
             case .deleteMessage: "Delete a message for everyone."
             case .stats: "Count accounts, threads, messages and events."
@@ -44,7 +44,7 @@ package struct AdminRequest: Sendable, Equatable {
             case .createKey:
                 "Create a key for a program. Its token is printed once. --scopes has commas."
             case .keys: "List keys, newest first, without their tokens."
-            case .deleteKey: "Delete a key. Within a second no node accepts its token."
+            case .revokeKey: "Revoke a key. Within a second no node accepts its token."
             }
         }
 
@@ -60,13 +60,13 @@ package struct AdminRequest: Sendable, Equatable {
             case .resetPassword: (["--user"], ["--actor"])
             case .createInvitation: ([], ["--uses", "--expires-at", "--actor"])
             case .invitations: ([], ["--limit", "--page"])
-            case .deleteInvitation: (["--invitation"], ["--actor"])
+            case .revokeInvitation: (["--invitation"], ["--actor"])
             case .thread: (["--thread"], [])
             case .deleteMessage: (["--thread", "--message"], ["--actor"])
             case .stats: ([], [])
             case .audit, .keys: ([], ["--limit", "--page"])
             case .createKey: (["--name", "--scopes"], ["--expires-at", "--actor"])
-            case .deleteKey: (["--key"], ["--actor"])
+            case .revokeKey: (["--key"], ["--actor"])
             }
         }
     }
