@@ -35,7 +35,7 @@ final class Nginx: Sendable {
         case machines(certificate: String, key: String)
     }
 
-    /// Starts nginx in front of three nodes, on a free port.
+    /// Starts nginx in front of two nodes, on a free port.
     /// - Parameters:
     ///   - limitsRates: whether it keeps the bounds of requests and polls a second. All people of a test have one address,
     ///     and together they ask more often than one address may.

@@ -61,7 +61,7 @@ final class Node: Sendable {
     /// - Throws: an error with the node's output, if the node ends or is not ready in time.
     static func start(
         database: String?, port: Int = 0, settings: [String: String] = [:], arguments: [String] = [],
-        in directory: String = "/", within limit: Duration = .seconds(60)
+        in directory: String = "/", executable: String = Parley.executable, within limit: Duration = .seconds(60)
     ) async throws -> Node {
         var environment = settings
         environment["PARLEY_HTTP_PORT"] = environment["PARLEY_HTTP_PORT"] ?? "\(port)"
@@ -71,7 +71,7 @@ final class Node: Sendable {
         environment["PARLEY_PASSWORD_COST"] = environment["PARLEY_PASSWORD_COST"] ?? "12"
         if let database { environment["PARLEY_DATABASE_URL"] = database }
         let program = try await TestProcess.start(
-            [Parley.executable, "serve"] + arguments, environment: environment, in: directory)
+            [executable, "serve"] + arguments, environment: environment, in: directory)
         do {
             let line = try await eventually("the node to be ready", within: limit) { () -> String? in
                 if let exit = program.exit { return "ended: \(exit)" }
