@@ -48,7 +48,8 @@ lane_3=(FirstStart DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAcco
     ExportingAccounts StartFailures DeliveredMarks MadeUpCursors ClientVectors ClientFiles ClientInbox
     SendingFromSQL ClientReview)
 lane_4=(MailedCodes-timing StoppedDatabase AttachmentAccess ResumingUploads DeletedFiles BrowserSafety
-    GeneratedClient ReferenceClient LinkedLibraries ClientMembers ClientStores ImportingArchives ImportingFromOthers)
+    GeneratedClient ReferenceClient LinkedLibraries ClientMembers ClientStores ImportingArchives ImportingFromOthers
+    BehindCaddy LongCallsThroughProxies Upgrading)
 lanes=("${lane_1[*]}" "${lane_2[*]}" "${lane_3[*]}" "${lane_4[*]}")
 
 # Unit suites that measure or limit time or memory. The runner's regex sees no \b between a target's name and its dot.
