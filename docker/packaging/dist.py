@@ -28,11 +28,14 @@ import sbom  # noqa: E402
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DIST = ROOT / "dist"
-PROGRAMS = ["parley", "parley-chat", "parley-bench", "parley-thumbnailer"]
+# What a node needs, and what people use at a node. The tools contain ICU, which their SQLite library needs.
+SERVER = ["parley", "parley-thumbnailer"]
+TOOLS = ["parley-chat", "parley-bench"]
+PROGRAMS = SERVER + TOOLS
 # Generated sources have the path of the build folder in them, so this path is the same on every machine.
 SCRATCH = Path("/tmp/parley-dist")
-# Traces of the building machine that no file of a release may contain.
-FORBIDDEN = [f"{ROOT}/", f"{Path.home()}/", "/root/", "/home/"]
+# Traces of the building machine that no file of a release may contain. Swift's own libraries name /home/build-user.
+FORBIDDEN = [f"{ROOT}/", f"{Path.home()}/"]
 
 # The most bytes of a part.
 LIMITS = {"parley": 60_000_000, "the Debian package": 25_000_000, "the image, unpacked": 140_000_000}
@@ -76,11 +79,14 @@ def compile_programs():
 def separate(source, program, folder, symbols):
     """Copies an executable without symbols to a folder, and its symbols to a file that debuggers find by name."""
     target, debug = folder / program, symbols / f"{program}.debug"
-    run("objcopy", "--only-keep-debug", "--compress-debug-sections=zlib", "--remove-section=.swift_ast", source, debug)
+    run("objcopy", "--only-keep-debug", "--decompress-debug-sections", "--remove-section=.swift_ast", source, debug)
+    check(debug)
+    run("objcopy", "--compress-debug-sections=zlib", debug)
     debug.chmod(0o644)
     run("strip", "--strip-all", "-o", target, source)
     run("objcopy", f"--add-gnu-debuglink={debug}", target)
     target.chmod(0o755)
+    check(target)
 
 
 def packed(entries, time, compress=True):
@@ -111,39 +117,49 @@ def write_archive(path, programs, time):
 
 def library_packages(tree, work):
     """Returns what dpkg-shlibdeps finds: the Debian packages of the linked libraries, with the versions needed."""
-    (work / "debian").mkdir()
+    (work / "debian").mkdir(exist_ok=True)
     (work / "debian/control").write_text("Source: parley\n\nPackage: parley\nArchitecture: any\n")
-    files = [f"-e{tree / 'usr/bin' / name}" for name in PROGRAMS]
+    files = [f"-e{file}" for file in sorted((tree / "usr/bin").iterdir())]
     return run("dpkg-shlibdeps", "-O", f"-S{tree}", *files, cwd=work).strip().removeprefix("shlibs:Depends=")
 
 
-def write_debian_package(path, version, architecture, tree, libraries, time):
-    """Packs the tree, which has the executables."""
-    install(HERE / "debian/parley.service", tree / "lib/systemd/system/parley.service", 0o644)
-    docs = tree / "usr/share/doc/parley"
+def write_debian_package(name, programs, source, version, architecture, time, work):
+    """Writes a package with these executables of the folder `source`; returns its file and what it depends on."""
+    tree = work / name
+    for program in programs:
+        install(source / program, tree / "usr/bin" / program, 0o755)
+    control = tree / "DEBIAN"
+    control.mkdir()
+    libraries = library_packages(tree, work)
+    if name == "parley":
+        install(HERE / "debian/parley.service", tree / "lib/systemd/system/parley.service", 0o644)
+        for script in ["postinst", "prerm", "postrm"]:
+            install(HERE / "debian" / script, control / script, 0o755)
+    docs = tree / "usr/share/doc" / name
     install(HERE / "debian/copyright", docs / "copyright", 0o644)
     date = run("date", "--utc", "--rfc-email", f"--date=@{time}").strip()
-    changes = f"parley ({version}) bookworm; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n" \
+    changes = f"{name} ({version}) bookworm; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n" \
               f" -- The Parley maintainers <maintainers@parley.example>  {date}\n"
     (docs / "changelog.gz").write_bytes(gzip.compress(changes.encode(), 9, mtime=0))
     (docs / "CHANGELOG.md.gz").write_bytes(
         gzip.compress((ROOT / "docs/changelog.md").read_bytes(), 9, mtime=0))
-    size = sum((file.stat().st_size + 1023) // 1024 for file in tree.rglob("*") if file.is_file())
-    control = tree / "DEBIAN"
-    (control / "control").write_text(
-        (HERE / "debian/control.in").read_text().replace("@VERSION@", version).replace("@ARCHITECTURE@", architecture)
-        .replace("@SIZE@", str(size)).replace("@LIBRARIES@", libraries))
-    for script in ["postinst", "prerm", "postrm"]:
-        install(HERE / "debian" / script, control / script, 0o755)
-    sums = [f"{hashlib.md5(file.read_bytes()).hexdigest()}  {file.relative_to(tree)}\n"
-            for file in sorted(tree.rglob("*")) if file.is_file() and control not in file.parents]
+    contents = [file for file in sorted(tree.rglob("*")) if file.is_file() and control not in file.parents]
+    size = sum((file.stat().st_size + 1023) // 1024 for file in contents)
+    text = (HERE / f"debian/{name}.control.in").read_text()
+    values = {"VERSION": version, "ARCHITECTURE": architecture, "SIZE": str(size), "LIBRARIES": libraries}
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", value)
+    (control / "control").write_text(text)
+    sums = [f"{hashlib.md5(file.read_bytes()).hexdigest()}  {file.relative_to(tree)}\n" for file in contents]
     (control / "md5sums").write_text("".join(sums))
     for entry in [tree, *tree.rglob("*")]:
         if entry.is_dir():
             entry.chmod(0o755)
         os.utime(entry, (time, time))
+    path = DIST / f"{name}_{version}_{architecture}.deb"
     run("dpkg-deb", "--root-owner-group", "-Zxz", "--threads-max=1", "--build", tree, path,
         env={**os.environ, "SOURCE_DATE_EPOCH": str(time)})
+    return path, [entry.split()[0] for entry in libraries.split(",")]
 
 
 def install(source, target, mode):
@@ -152,16 +168,12 @@ def install(source, target, mode):
     target.chmod(mode)
 
 
-def check(folder):
+def check(file):
     """Fails if a file of the release names a path of this machine."""
-    for file in sorted(folder.rglob("*")):
-        if not file.is_file():
-            continue
-        for trace in FORBIDDEN:
-            found = subprocess.run(["grep", "--text", "--only-matching", "--max-count=1", "--fixed-strings",
-                                    trace, str(file)], stdout=subprocess.PIPE, text=True)
-            if found.returncode == 0:
-                raise Failure(f"{file} contains {trace}, a path of this machine.")
+    for trace in FORBIDDEN:
+        found = subprocess.run(["grep", "--text", "--quiet", "--fixed-strings", trace, str(file)], check=False)
+        if found.returncode == 0:
+            raise Failure(f"{file.name} contains {trace}, a path of this machine.")
 
 
 def check_sizes(sizes):
@@ -182,28 +194,23 @@ def main():
     DIST.mkdir()
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
-        tree = work / "package"
-        programs = tree / "usr/bin"
-        programs.mkdir(parents=True)
-        (tree / "DEBIAN").mkdir()
+        programs = work / "programs"
+        programs.mkdir()
         for program in PROGRAMS:
             separate(built / program, program, programs, DIST)
-        check(programs)
-        check(DIST)
-        libraries = library_packages(tree, work)
         write_archive(DIST / f"parley-{version}-linux-{architecture}.tar.gz", programs, time)
-        package = DIST / f"parley_{version}_{architecture}.deb"
-        write_debian_package(package, version, architecture, tree, libraries, time)
-        names = [entry.split()[0] for entry in libraries.split(",")]
+        packing = (programs, version, architecture, time, work)
+        package, needed = write_debian_package("parley", SERVER, *packing)
+        _, needed_by_tools = write_debian_package("parley-tools", TOOLS, *packing)
         debian, unpacked = image.write(DIST / f"parley-{version}-image.tar", version, architecture, time, programs,
-                                       PROGRAMS, names, work / "image")
+                                       SERVER, needed, work / "image")
         check_sizes({
             "parley": (programs / "parley").stat().st_size,
             "the Debian package": package.stat().st_size,
             "the image, unpacked": unpacked,
         })
         (DIST / f"parley-{version}.spdx.json").write_text(
-            sbom.document(ROOT, version, time, names, debian))
+            sbom.document(ROOT, version, time, {*needed, *needed_by_tools}, debian))
     sums = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in sorted(DIST.iterdir())]
     (DIST / "SHA256SUMS").write_text("".join(sums))
     for file in sorted(DIST.iterdir()):

@@ -56,6 +56,10 @@ def document(root, version, time, linked, debian):
     for name, exact in sorted(debian.items()):
         entry = package(name, exact, f"pkg:deb/debian/{name}@{exact}?distro=bookworm", "Organization: Debian")
         add(entry, parley["SPDXID"], "DYNAMIC_LINK" if name in linked else "DEPENDS_ON")
+    for name in sorted(linked - debian.keys()):
+        # Of the tools alone, which the image does not have: the version is that of the machine where they run.
+        entry = package(name, "NOASSERTION", f"pkg:deb/debian/{name}?distro=bookworm", "Organization: Debian")
+        add(entry, parley["SPDXID"], "DYNAMIC_LINK")
     created = clock.strftime("%Y-%m-%dT%H:%M:%SZ", clock.gmtime(time))
     digest = hashlib.sha256(json.dumps(packages, sort_keys=True).encode()).hexdigest()
     return json.dumps({
