@@ -211,7 +211,8 @@ struct HostAppThreads {
         let admin = try await Self.admin()
         let ann = try await Self.user("Ann")
         let (path, label) = ("/v1/admin/threads/ext:\(Self.threadID())", "shop-\(ThreadID.make())")
-        let body = #"{"kind":"group","members":[{"user":"\#(ann.id)"}],"custom":{"order":7},"labels":["\#(label)","open"]}"#
+        let body =
+            #"{"kind":"group","members":[{"user":"\#(ann.id)"}],"custom":{"order":7},"labels":["\#(label)","open"]}"#
         let made = try await admin.put(path, body)
         #expect(made.status == 201 && made["custom.order"]?.integer == 7, "\(made.text)")
         func listed(_ query: String) async throws -> [String?] {

@@ -26,7 +26,8 @@ struct SchemasAndTypes {
         "failure_not_found", "failure_not_retryable",
         "review_decided", "review_not_approvable", "review_not_found", "hold_not_found", "hold_released",
         "hook_not_found", "invitation_not_found", "key_not_found", "not_a_member",
-        "scope_missing", "thread_kind_differs", "import_ended", "import_superseded", "report_not_found", "too_many_commands", "too_many_consumers",
+        "scope_missing", "thread_kind_differs", "import_ended", "import_superseded", "report_not_found",
+        "too_many_commands", "too_many_consumers",
         "too_many_sessions", "too_many_webhooks", "webhook_not_found", "word_taken",
     ]
 
