@@ -1,5 +1,6 @@
 """Coming in: forgotten passwords, the address of an account, invitations."""
 import functools
+import re
 import secrets
 
 from playwright.sync_api import expect
@@ -120,7 +121,7 @@ class Invitations(BrowserTest):
         form.get_by_label("Password").fill("a river of tea")
         form.get_by_role("button", name="Create account").click()
         expect(chat.navigation).to_be_visible()
-        self.assertNotIn("invite", chat.page.url)
+        expect(chat.page).not_to_have_url(re.compile("invite"))
         # The same link in a browser whose sign-in page is open.
         chat = self.page(self.browser(), None).open()
         expect(chat.role("form", "Sign in")).to_be_visible()

@@ -13,7 +13,7 @@ extension Settings {
         let rule =
             switch registrationInUse {
             case .open: "everyone who reaches this address may create an account."
-            case .invited: "people with an invitation may create an account (`parley admin invitation`)."
+            case .invited: "people with an invitation may create an account (`parley admin invitation create`)."
             case .closed: "nobody; `parley admin user create` creates accounts, PARLEY_REGISTRATION changes the rule."
             }
         lines.append("Sign-up: " + rule)

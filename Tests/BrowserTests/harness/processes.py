@@ -7,7 +7,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -128,7 +127,8 @@ class Relay:
         files = [f"{self.directory}/certificate.pem", f"{self.directory}/key.pem"]
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=relay", "-days", "2",
                         "-out", files[0], "-keyout", files[1]], check=True, stderr=subprocess.DEVNULL)
-        self.process = subprocess.Popen([sys.executable, ROOT / "Tests/TestSupport/Servers/relay.py", *files],
+        # Debian's Python has the library of the relay.
+        self.process = subprocess.Popen(["/usr/bin/python3", ROOT / "Tests/TestSupport/Servers/relay.py", *files],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.port = json.loads(self.process.stdout.readline())["ports"]["plain"]
         self.mails = []

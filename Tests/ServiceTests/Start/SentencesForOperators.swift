@@ -16,6 +16,7 @@ struct SentencesForOperators {
     @Test("name the field and the rule, and the fault of the database")
     func details() {
         #expect(Problem.invalid("name", "Must not be empty.").sentence() == "name: Must not be empty.")
+        #expect(Problem(.unavailable, "Set the PARLEY_S3_… settings.").sentence() == "Set the PARLEY_S3_… settings.")
         #expect(Problem(.userNotFound, "There is no such user.").sentence() == "There is no such user.")
         #expect(
             Problem(.internalError, "The database failed with SQLSTATE 42883").sentence()

@@ -255,7 +255,7 @@ struct BenchCommand {
         let report = try await bench(
             "changes",
             target.flags + [
-                "--admin-token", token, "--seconds", "1", "--warm-up", "0", "--connections", "8", "--rounds", "1",
+                "--admin-token", token, "--seconds", "2", "--warm-up", "0", "--connections", "8", "--rounds", "1",
             ])
         let round = report["round"][0]
         #expect(round["feed_events"].int ?? 0 > 10 && round["ratio"] != .null)
