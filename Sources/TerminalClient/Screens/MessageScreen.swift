@@ -16,7 +16,7 @@ struct MessageScreen: Screen {
     var versions: [Version]?
     /// Why the server did not answer, in a sentence.
     var failure: String?
-    private var first = 0
+    private var scroll = ScrolledLines()
 
     /// So many people of each emoji, and so many versions, are shown.
     static let countMax = 50
@@ -34,22 +34,15 @@ struct MessageScreen: Screen {
 
     mutating func handle(_ key: Key, _: Surroundings) -> [Action] {
         switch key {
-        case .up, .character("k"): first -= 1
-        case .down, .character("j"): first += 1
-        case .pageUp: first -= 15
-        case .pageDown, .character(" "): first += 15
-        case .home: first = 0
-        case .end: first = .max / 2
         case .escape, .character("q"), .enter, .left: return [.close]
-        default: break
+        default: scroll.handle(key)
         }
         return []
     }
 
     mutating func draw(on canvas: inout Canvas, rows: Range<Int>, _ surroundings: Surroundings) -> [Action] {
         let lines = lines(width: canvas.size.columns - 4, surroundings)
-        first = max(0, min(first, lines.count - rows.count))
-        for (row, line) in zip(rows, lines[first...]) { canvas.write(line, column: 2, row: row) }
+        scroll.draw(lines, on: &canvas, rows: rows)
         return []
     }
 

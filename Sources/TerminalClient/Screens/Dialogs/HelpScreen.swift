@@ -1,7 +1,7 @@
 // All keys on one page.
 
 struct HelpScreen: Screen {
-    private var first = 0
+    private var scroll = ScrolledLines()
 
     init() {}
 
@@ -63,22 +63,14 @@ struct HelpScreen: Screen {
 
     mutating func handle(_ key: Key, _: Surroundings) -> [Action] {
         switch key {
-        case .up, .character("k"): first -= 1
-        case .down, .character("j"): first += 1
-        case .pageUp: first -= 15
-        case .pageDown, .character(" "): first += 15
-        case .home: first = 0
-        case .end: first = lines.count
         case .escape, .character("q"), .enter, .function(1), .character("?"): return [.close]
-        default: break
+        default: scroll.handle(key)
         }
         return []
     }
 
     mutating func draw(on canvas: inout Canvas, rows: Range<Int>, _: Surroundings) -> [Action] {
-        let lines = lines
-        first = max(0, min(first, lines.count - rows.count))
-        for (row, line) in zip(rows, lines[first...]) { canvas.write(line, column: 2, row: row) }
+        scroll.draw(lines, on: &canvas, rows: rows)
         return []
     }
 }
