@@ -42,8 +42,8 @@ package enum Suggestion {
         Array(name.lowercased().replacing("_", with: "-").drop { $0 == "-" })
     }
 
-    /// Counts the words that the name has beside the typed ones, and then typing mistakes in these; nil if it lacks one
-    /// of them.
+    /// Returns the number of the name's words that were not typed, plus the typing mistakes in the others. Nil if a typed
+    /// word is none of the name's.
     private static func wordDifference(_ typed: [Character], from name: [Character]) -> Int? {
         var words = name.split(separator: "-").map(Array.init)
         var mistakeCount = 0

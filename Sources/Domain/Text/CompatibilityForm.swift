@@ -26,7 +26,7 @@ private let replacements: [Unicode.Scalar: String] = {
         let sources = sides[0].split(separator: "-").compactMap { UInt32($0, radix: 16) }
         let targets = sides[1].split(separator: "+").compactMap { UInt32($0, radix: 16) }
         for source in sources[0]...sources[sources.count - 1] {
-            // Of a range the targets are consecutive, too.
+            // The scalars of a range have consecutive replacements.
             let usual = targets.compactMap { Unicode.Scalar($0 + (source - sources[0])) }
             if let scalar = Unicode.Scalar(source) { replacements[scalar] = String(String.UnicodeScalarView(usual)) }
         }

@@ -12,8 +12,8 @@ struct Revocations<ID: Hashable & Sendable>: Sendable {
 
     func contain(_ id: ID) -> Bool { positions[id] != nil }
 
-    /// Whether these are all that ended after a read at a position, which began after so many restarts. Only then may
-    /// its result be cached.
+    /// Whether all revocations after `position` are known here. `count` is the number of restarts when the read at
+    /// `position` began. If they are not, the result of the read must not be cached.
     func areComplete(at position: Position, sinceRestart count: Int) -> Bool {
         position >= since && count == restartCount
     }

@@ -57,14 +57,12 @@ language plpgsql volatile as $$
 declare
     v_old users;
     v_user users;
-    v_old_image text;
     v_changes jsonb := p_changes::jsonb;
     v_is_profile boolean := v_changes ?| array['name', 'profile_image', 'status_text', 'custom', 'username'];
     v_now timestamptz := stamp();
     v_last bigint;
 begin
     select * into v_old from users u where u.id = p_user for no key update;
-    v_old_image := v_old.profile_image;
     if p_is_server then
         perform account_rename(p_user, v_changes);
     end if;
@@ -80,7 +78,7 @@ begin
         perform caller_refuse();
     end if;
     if v_changes ? 'profile_image' then
-        perform attachment_use_picture('profile', p_user, p_user, v_old_image, v_user.profile_image, 'profile_image');
+        perform attachment_use_picture('profile', p_user, p_user, v_old.profile_image, v_user.profile_image, 'profile_image');
     end if;
     if p_is_server and v_user::text = v_old::text then
         return account_get(p_user);

@@ -6,7 +6,8 @@ create or replace function admin_user_json(u users) returns json
 language sql stable as $$
     select json_build_object('id', u.id, 'kind', case when u.is_bot then 'bot' else 'person' end, 'username', u.username,
         'external_id', u.external_id, 'email', u.email, 'name', u.name, 'profile_image', u.profile_image,
-        'status_text', u.status_text, 'custom', u.custom::json, 'created_at', rfc3339(u.created_at), 'suspended_at', rfc3339(u.suspended_at),
+        'status_text', u.status_text, 'custom', u.custom::json, 'created_at', rfc3339(u.created_at),
+        'suspended_at', rfc3339(u.suspended_at),
         'erased_at', rfc3339(u.erased_at), 'has_password', u.password_hash is not null,
         'session_count', (select count(*) from sessions s where s.user_id = u.id),
         'last_used_at', rfc3339((select max(s.last_used_at) from sessions s where s.user_id = u.id)))
@@ -51,10 +52,8 @@ begin
     select admin_user_json(u)::text, 0::bigint, u.id
     from users u
     where u.id = any (v_ids) and (p_after_id is null or u.id < p_after_id)
-        and (u.username_key = p_key) is not false and (u.external_id = p_external_id) is not false
-        and (u.email_key = p_email_key) is not false
-        and (p_key is null or u.username_key is not null) and (p_external_id is null or u.external_id is not null)
-        and (p_email_key is null or u.email_key is not null)
+        and (p_key is null or u.username_key = p_key) and (p_external_id is null or u.external_id = p_external_id)
+        and (p_email_key is null or u.email_key = p_email_key)
         and (p_prefix is null or exists (select from user_words w where w.user_id = u.id
             and w.word >= p_prefix collate "C" and w.word < (p_prefix || U&'\+10FFFF') collate "C"))
     order by u.id desc limit p_limit;

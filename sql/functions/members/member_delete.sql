@@ -42,8 +42,8 @@ begin
     perform log_announce(v_head);
 end $$;
 
--- Returns: the thread, locked, for a user who has joined it or is invited, or for the server. Other callers are refused before they wait
--- for the lock.
+-- Returns: the thread, locked, for the server (null), or a user who has joined it or is invited. Other callers are refused
+-- before they wait for the lock.
 -- Fails: PY404 thread_not_found.
 -- Locks: the thread
 create or replace function member_lock(p_thread uuid, p_user uuid) returns threads

@@ -230,8 +230,8 @@ begin
 
     if p_is_silent then
         -- In a statement of its own: a further column above would cost all messages.
-        update events e set is_silent = true from unnest(p_threads, p_ids, p_senders) g (thread_id, id, sender_id)
-        where e.pos = (select m.pos from messages m where m.thread_id = g.thread_id and m.id = g.id and m.sender_id = g.sender_id);
+        update events e set is_silent = true from unnest(p_threads, p_ids) g (thread_id, id)
+        where e.pos = (message_find(g.thread_id, g.id)).pos;
     end if;
     -- A sender's message that is stored by now was stored by this call.
     if p_attachments is not null then

@@ -4,9 +4,9 @@
 --   seq     of a new message; 0 when only an unread count may have changed
 --   who     with `seq` > 0 the sender; otherwise the user whose count may have changed, null for all members
 --   about   the seq of the message that the event withdraws for everyone
--- `p_user`, `p_seq`, `p_actor` and `p_is_silent` are the event's columns; a silent message changes counts only; `p_member` is the first of those whose membership begins or
--- ends. Inlined where it is in FROM. Callers write `offset 0` after it, or each use of a column would compute it
--- again.
+-- `p_user`, `p_seq`, `p_actor` and `p_is_silent` are the event's columns; `p_member` is the first of those whose
+-- membership begins or ends. A silent message changes counts only. Inlined where it is in FROM. Callers write `offset 0`
+-- after it, or each use of a column would compute it again.
 create or replace function push_effect(
     p_type text, p_thread uuid, p_user uuid, p_member uuid, p_seq bigint, p_actor uuid, p_is_silent boolean
 ) returns table (seq bigint, who uuid, about bigint)

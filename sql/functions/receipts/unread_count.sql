@@ -1,7 +1,8 @@
 -- Unread messages and mentions.
 
--- Returns: the messages of others after the mark, without deleted, hidden and the service's system ones; 0 for a bot. Seqs are dense and the
--- member's own messages lie before the mark, so this is a difference minus the few exceptions.
+-- Returns: the messages of others after the mark, without deleted and hidden ones and the service's system messages; 0
+-- for a bot. Seqs are dense and the member's own messages lie before the mark, so this is a difference minus the few
+-- exceptions.
 -- Costs: a few index probes, however many messages are unread
 create or replace function unread_count(m members, p_read bigint, p_head bigint) returns bigint
 language plpgsql stable as $$

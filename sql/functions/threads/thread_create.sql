@@ -9,7 +9,7 @@
 --   p_custom, p_labels        as in threads; an existing thread keeps its own
 --   p_keys, p_steps_ms, p_windows_ms   the creator's limits, as in rate_limit_spend: new threads, strangers added
 -- The host app's server has no creator (null): the thread's members are `p_members` alone, with `p_roles` in their order.
--- It gives an image and an external id, and gets no row if the thread exists already (thread_ensure).
+-- It gives an image and an external id, and gets no row if the thread exists already (admin_thread_create).
 -- Fails: PY422 (members: somebody is not a user); PY422 too_many_threads; PY403 not_reachable (one of them has blocked
 -- the creator); PY429 rate_limited.
 -- Locks: the pair, their thread; the room's unique key; the creator's limits; the members' counts; then the log. For
