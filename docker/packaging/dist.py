@@ -4,8 +4,9 @@
     docker/packaging/dist.py            builds the executables, then packs them (`make dist`)
     docker/packaging/dist.py FOLDER     packs the executables of FOLDER, which an earlier run or another build made
 
-Equal sources, toolchain and Debian packages give equal bytes: every time stamp is that of the commit (or
-SOURCE_DATE_EPOCH), archives are sorted, and no path of this machine is in a file. The program needs Debian 12, its
+Equal commits, toolchains and Debian packages give equal bytes: it builds a copy of the commit in a folder that is the
+same everywhere, every time stamp is that of the commit (or SOURCE_DATE_EPOCH), archives are sorted, and no path of this
+machine is in a file. Changes that are not committed are left out. The program needs Debian 12, its
 dpkg-dev and binutils, no root and no container engine. docs/decisions/build.md has the reasons.
 """
 
@@ -32,7 +33,7 @@ DIST = ROOT / "dist"
 SERVER = ["parley", "parley-thumbnailer"]
 TOOLS = ["parley-chat", "parley-bench"]
 PROGRAMS = SERVER + TOOLS
-# Generated sources have the path of the build folder in them, so this path is the same on every machine.
+# Sources and generated sources have their paths in what the compiler writes, so these are the same on every machine.
 SCRATCH = Path("/tmp/parley-dist")
 # Traces of the building machine that no file of a release may contain. Swift's own libraries name /home/build-user.
 FORBIDDEN = [f"{ROOT}/", f"{Path.home()}/"]
@@ -63,17 +64,23 @@ def commit_time():
 
 
 def compile_programs():
-    """Builds the executables with Swift's libraries inside, and returns their folder."""
+    """Builds the executables of the commit with Swift's libraries inside, and returns their folder."""
     SCRATCH.mkdir(mode=0o700, exist_ok=True)
     if SCRATCH.is_symlink() or SCRATCH.stat().st_uid != os.getuid():
         raise Failure(f"{SCRATCH} belongs to somebody else. Delete it.")
-    flags = ["--configuration", "release", "--static-swift-stdlib", "--scratch-path", SCRATCH]
+    source = SCRATCH / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    source.mkdir()
+    files = subprocess.run(["git", "-C", ROOT, "archive", "HEAD"], check=True, stdout=subprocess.PIPE).stdout
+    with tarfile.open(fileobj=io.BytesIO(files)) as archive:
+        archive.extractall(source)
+    flags = ["--configuration", "release", "--static-swift-stdlib", "--scratch-path", SCRATCH / "build"]
     # Names of sources in debug information and in messages of crashes.
-    hidden = f"{ROOT}=/parley"
+    hidden = f"{source}=/parley"
     flags += ["-Xswiftc", "-file-prefix-map", "-Xswiftc", hidden, "-Xcc", f"-ffile-prefix-map={hidden}"]
     for program in PROGRAMS:
-        subprocess.run(["swift", "build", *map(str, flags), "--product", program], cwd=ROOT, check=True)
-    return Path(run("swift", "build", *flags, "--show-bin-path", cwd=ROOT).strip())
+        subprocess.run(["swift", "build", *map(str, flags), "--product", program], cwd=source, check=True)
+    return Path(run("swift", "build", *flags, "--show-bin-path", cwd=source).strip())
 
 
 def separate(source, program, folder, symbols):
