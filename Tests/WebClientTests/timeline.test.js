@@ -188,6 +188,16 @@ Deno.test('going to a message while the timeline opens wins', async () => {
     chat.close();
 });
 
+Deno.test('of two calls before anything is shown, the last one shows its window and follows it', async () => {
+    const { chat, thread } = await longThread(500, 0);
+    const timeline = chat.openTimeline(thread.id);
+    await Promise.all([timeline.goTo({ seq: 100 }), timeline.goTo('newest')]);
+    assert.deepEqual(span(timeline.view.value), [451, 500]);
+    await chat.send(thread.id, { text: 'hello' });
+    await until(timeline.view, (view) => texts(view).at(-1) === 'hello', 5);
+    chat.close();
+});
+
 Deno.test('the last of two calls decides where the window is', async () => {
     const { server, chat, thread, timeline } = await longThread(500, 0);
     const { id } = thread.messages[41];

@@ -227,6 +227,9 @@ export class ThreadTimeline {
     #refresh() {
         this.#isDirty = true;
         this.#refreshing ??= (async () => {
+            // While the timeline is not open, a run shows nothing. It still ends after the assignment above: an ended
+            // run that stays in `#refreshing` would keep every later change from the view.
+            await Promise.resolve();
             try {
                 while (this.#isDirty && this.#isOpen) {
                     this.#isDirty = false;
