@@ -95,6 +95,24 @@ Deno.test('goes to a message by its id, stored or not', async () => {
     chat.close();
 });
 
+Deno.test('instead of a message that does not exist, a timeline opens at the first unread message', async () => {
+    const { chat, thread } = await longThread(300, 200);
+    const timeline = chat.openTimeline(thread.id);
+    await assert.rejects(timeline.goTo({ id: crypto.randomUUID() }), { status: 404 });
+    assert.equal(timeline.view.value?.firstUnread, 301);
+    assert.deepEqual(span(timeline.view.value), [252, 351]);
+    chat.close();
+});
+
+Deno.test('instead of a message that is not stored, a timeline shows the newest stored messages offline', async () => {
+    const { server, chat, thread } = await longThread(120, 0);
+    server.goAway();
+    const timeline = chat.openTimeline(thread.id);
+    await assert.rejects(timeline.goTo({ id: crypto.randomUUID() }), { status: 0 });
+    assert.deepEqual(span(timeline.view.value), [71, 120]);
+    chat.close();
+});
+
 Deno.test('what was read once is there offline', async () => {
     const { server, chat, timeline, thread } = await longThread(120, 0);
     await timeline.loadOlder();

@@ -30,6 +30,8 @@ export class ThreadTimeline {
     #firstUnread = null;
     #loads = 0;
     #moves = 0;
+    /** Whether a call of `goTo` decides where the timeline opens. */
+    #isMoved = false;
     #isOpen = false;
     /** The read mark when the timeline was opened, if something was unread. @type {number | null} */
     #readSeq = null;
@@ -53,7 +55,7 @@ export class ThreadTimeline {
     async open() {
         const stored = await this.#stored();
         // A thread that is about to arrive opens then.
-        if (!stored || this.#moves > 0) return;
+        if (!stored || this.#isMoved) return;
         const { unread_count, me } = this.#means.shownThread() ?? stored;
         if (unread_count > 0) {
             this.#readSeq = me.read_seq;
@@ -116,12 +118,22 @@ export class ThreadTimeline {
         });
     }
 
-    /** @param {{seq: number} | {id: string} | 'newest'} place */
+    /** Without the message, a timeline that is not open yet opens as it would without this call.
+     * @param {{seq: number} | {id: string} | 'newest'} place */
     async goTo(place) {
         await this.#loading(async () => {
             const move = this.#moves += 1;
+            this.#isMoved = true;
             if (place !== 'newest' && 'id' in place) {
-                place = { seq: await this.#seqOf(place.id) };
+                try {
+                    place = { seq: await this.#seqOf(place.id) };
+                } catch (error) {
+                    if (move === this.#moves && !this.#isOpen) {
+                        this.#isMoved = false;
+                        await this.open();
+                    }
+                    throw error;
+                }
                 await this.#arrival();
             }
             const { ranges, head, ...thread } = await this.#thread();
