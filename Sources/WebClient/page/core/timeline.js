@@ -19,6 +19,9 @@ import { fetchPage } from './sync/commit.js';
 const pageSize = 50;
 const mostRows = 200;
 
+/** A thread that is not there (any more) is shown as an empty one. */
+const noThread = /** @type {any} */ ({ ranges: [], head: 0, me: { hidden_before_seq: 0 } });
+
 /** A window from `#from` to `#to`, both included. A window that follows has no end: new messages come into it. */
 export class ThreadTimeline {
     /** @type {LiveValue<TimelineView>} */
@@ -53,16 +56,17 @@ export class ThreadTimeline {
 
     /** Opens at the first unread message, else at the newest. */
     async open() {
-        const stored = await this.#stored();
+        // What is in memory needs no look into the store, which would delay the first messages.
+        const known = this.#means.shownThread() ?? await this.#stored();
         // A thread that is about to arrive opens then.
-        if (!stored || this.#isMoved) return;
-        const { unread_count, me } = this.#means.shownThread() ?? stored;
+        if (!known || this.#isMoved) return;
+        const { unread_count, me } = known;
         if (unread_count > 0) {
             this.#readSeq = me.read_seq;
             this.#firstUnread = me.read_seq + 1;
         }
         try {
-            await this.goTo(this.#firstUnread === null ? 'newest' : { seq: this.#firstUnread });
+            await this.goTo(this.#firstUnread === null ? 'newest' : { seq: this.#firstUnread }, known);
         } catch (error) {
             // Offline, what the store has is shown.
             if (!problemOf(error).isTemporary) throw error;
@@ -119,8 +123,9 @@ export class ThreadTimeline {
     }
 
     /** Without the message, a timeline that is not open yet opens as it would without this call.
-     * @param {{seq: number} | {id: string} | 'newest'} place */
-    async goTo(place) {
+     * @param {{seq: number} | {id: string} | 'newest'} place
+     * @param {StoredThread} [known] */
+    async goTo(place, known) {
         await this.#loading(async () => {
             const move = this.#moves += 1;
             this.#isMoved = true;
@@ -136,7 +141,7 @@ export class ThreadTimeline {
                 }
                 await this.#arrival();
             }
-            const { ranges, head, ...thread } = await this.#thread();
+            const { ranges, head, ...thread } = known ?? await this.#thread();
             const middle = place === 'newest' ? head : place.seq;
             // The last call decides where the window is.
             if (move !== this.#moves) return;
@@ -223,9 +228,7 @@ export class ThreadTimeline {
 
     /** @returns {Promise<StoredThread>} */
     async #thread() {
-        const thread = await this.#stored();
-        // A thread that is not there (any more) is shown as an empty one.
-        return thread ?? { ranges: [], head: 0, me: { hidden_before_seq: 0 } };
+        return await this.#stored() ?? noThread;
     }
 
     /** @param {number} first @param {number} last @returns {Promise<Message[]>} */
@@ -256,13 +259,11 @@ export class ThreadTimeline {
 
     async #show() {
         const [start, to, moves] = [this.#from, this.#to, this.#moves];
-        // Before the messages: a message that is sent meanwhile is then in both, not in neither.
-        const waiting = await this.#waitingRows();
-        const thread = await this.#thread();
+        const { thread, stored, waiting } = await this.#read(start, to);
         const { head, ranges } = thread;
         // A window that follows loses rows above.
         const from = to === Infinity ? Math.max(start, head - mostRows + 1) : start;
-        const messages = await this.#withReactions(await this.#messages(from, to));
+        const messages = stored.filter(({ seq }) => seq >= from);
         if (start !== this.#from || to !== this.#to || moves !== this.#moves) return void (this.#isDirty = true);
         this.#from = from;
         const missing = holes(ranges, from, Math.min(to, head));
@@ -283,27 +284,33 @@ export class ThreadTimeline {
         });
     }
 
-    /** Returns the messages with the user's own reactions that the server does not have yet.
-     * @param {Message[]} messages
-     * @returns {Promise<Message[]>} */
-    async #withReactions(messages) {
-        const reactions = await this.#means.store.read(['reactions'], (tx) => tx.all('reactions'));
-        return reactions.length === 0 ? messages : messages.map((message) => withOwnReactions(message, reactions));
-    }
-
-    /** Returns the rows of messages that are being sent.
-     * @returns {Promise<Row[]>} */
-    async #waitingRows() {
-        const [entries, files] = await this.#means.store.read(
-            ['outbox', 'files'],
-            async (tx) => [await tx.all('outbox'), await tx.all('files')],
-        );
-        return entries
-            .filter(({ thread_id }) => thread_id === this.threadID)
-            .map(({ id, message, state, problem }) => {
-                const own = files.filter((file) => file.message_id === id);
-                return { key: id, message, state, ...(problem ? { problem } : {}), files: own };
-            });
+    /** Reads the thread, its messages of an interval with the user's own reactions that the server does not have yet, and the
+     * rows of messages that are being sent. One transaction: a message that is sent meanwhile is in one of the two.
+     * @param {number} first @param {number} last
+     * @returns {Promise<{thread: StoredThread, stored: Message[], waiting: Row[]}>} */
+    #read(first, last) {
+        const span = { from: [this.threadID, first], to: [this.threadID, last] };
+        const tables = /** @type {const} */ (['threads', 'messages', 'reactions', 'outbox', 'files']);
+        return this.#means.store.read([...tables], async (tx) => {
+            const [thread, messages, reactions, entries, files] = await Promise.all([
+                tx.get('threads', this.threadID),
+                tx.all('messages', span),
+                tx.all('reactions'),
+                tx.all('outbox'),
+                tx.all('files'),
+            ]);
+            const own = (/** @type {string} */ id) => files.filter(({ message_id }) => message_id === id);
+            return {
+                thread: thread ?? noThread,
+                stored: reactions.length === 0
+                    ? messages
+                    : messages.map((message) => withOwnReactions(message, reactions)),
+                waiting: entries.filter(({ thread_id }) => thread_id === this.threadID)
+                    .map(({ id, message, state, problem }) => (
+                        { key: id, message, state, ...(problem ? { problem } : {}), files: own(id) }
+                    )),
+            };
+        });
     }
 
     /** A window that follows does not load a long absence: it ends where its messages end.

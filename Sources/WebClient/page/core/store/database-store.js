@@ -137,6 +137,8 @@ export class DatabaseStore {
         } catch {
             // The transaction has ended by itself.
         }
+        // What was read is at hand already.
+        if (mode === 'readonly') return result;
         await done;
         if (topics.size > 0) this.#publish([...topics]);
         return result;
