@@ -1,4 +1,4 @@
-// The entry: language and theme first, then the core, then the page.
+// The entry: the theme first, then the language and the core at the same time, then the page.
 
 import { Chat } from './core/chat.js';
 import { direction, loadLanguage } from './language/index.js';
@@ -8,9 +8,10 @@ import { applyTheme } from './ui/shell/theme.js';
 import './ui/conversation/conversation.js';
 
 applyTheme();
+const chat = new Chat();
+const started = chat.start();
+keepFileAccess(chat);
 document.documentElement.lang = await loadLanguage(navigator.languages);
 document.documentElement.dir = direction();
-const chat = new Chat();
-keepFileAccess(chat);
 document.body.append(new App(chat));
-await chat.start();
+await started;

@@ -1,5 +1,6 @@
 // Calls that need the server: they bypass the store. Those that only dialogs make are in requests.js.
 
+import { sleep } from './http/back-off.js';
 import { HTTP } from './http/http.js';
 import { problemOf } from './http/problem.js';
 import { LiveValue } from './live.js';
@@ -9,6 +10,9 @@ import { changeEntry } from './sync/outbox.js';
 /** @typedef {import('./types.js').Person} Person */
 /** @typedef {import('./types.js').Thread} Thread */
 /** @typedef {import('./types.js').Message} Message */
+
+/** What the first messages do not need waits so long. */
+const laterMilliseconds = 300;
 
 /** The calls of `Chat` that need the server. Their promises reject with a Problem. Their changes arrive as events. */
 export class Calls {
@@ -38,8 +42,12 @@ export class Calls {
     /** @type {LiveValue<import('./types.js').Service>} */
     service = new LiveValue();
 
-    /** @protected @param {AbortSignal} signal */
-    async loadService(signal) {
+    /** Does at the start what the first messages would have to wait for. Without a stored answer of the service, the page does
+     * not know what to offer, so it comes at once.
+     * @protected @param {AbortSignal} signal */
+    async startLater(signal) {
+        if (this.service.value) await sleep(laterMilliseconds, signal);
+        void this.endSessions(signal);
         const { loadService } = await import('./service.js');
         await loadService(this.http, this.store, this.service, signal);
     }

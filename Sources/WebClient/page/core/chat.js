@@ -91,8 +91,7 @@ export class Chat extends Calls {
         this.#sync.start();
         this.#tabs.send({ kind: 'hello' });
         this.inbox.subscribe(({ threads }) => setBadge(attention(threads)));
-        void this.loadService(this.#end.signal);
-        void this.endSessions(this.#end.signal);
+        void this.startLater(this.#end.signal);
         this.#push.start(this.session.value !== null).catch((error) =>
             console.warn('registering for alerts failed', error)
         );
@@ -171,11 +170,18 @@ export class Chat extends Calls {
     }
 
     async #applySession() {
-        const session = await this.store.read(['meta'], async (tx) => (await tx.get('meta', 'session'))?.value ?? null);
-        if (session?.token === this.session.value?.token && this.session.value !== undefined) return;
-        this.#forget();
+        const isFirst = this.session.value === undefined;
+        // At the start there is nothing to forget, so the threads are read at the same time.
+        const threads = isFirst && this.#threads.refreshAll();
+        const [session, service] = await this.store.read(['meta'], async (tx) => {
+            const rows = await Promise.all([tx.get('meta', 'session'), tx.get('meta', 'service')]);
+            return rows.map((row) => row?.value ?? null);
+        });
+        if (service && !this.service.value) this.service.set(service);
+        if (session?.token === this.session.value?.token && !isFirst) return;
+        if (!isFirst || !session) this.#forget();
         this.http.token = session?.token ?? null;
-        await this.#threads.refreshAll();
+        await (threads ?? this.#threads.refreshAll());
         this.session.set(session);
         this.#sync?.sessionChanged();
     }

@@ -1,16 +1,14 @@
-// What the service offers: the answer of GET /v1/service, and its last one while there is none.
+// What the service offers: the answer of GET /v1/service. The last one is stored: chat.js reads it at the start.
 
 import { BackOff, sleep } from './http/back-off.js';
 import { problemOf } from './http/problem.js';
 
-/** Publishes the stored answer, then a new one, and stores it. Retries until the service answers.
+/** Publishes the answer and stores it. Retries until the service answers.
  * @param {import('./http/http.js').HTTP} http
  * @param {import('./store/schema.js').Store} store
  * @param {import('./live.js').LiveValue<import('./types.js').Service>} service
  * @param {AbortSignal} signal */
 export async function loadService(http, store, service, signal) {
-    const known = await store.read(['meta'], async (tx) => (await tx.get('meta', 'service'))?.value);
-    if (known && !service.value) service.set(known);
     const backOff = new BackOff({ isSeen: () => globalThis.document?.visibilityState !== 'hidden' });
     while (!signal.aborted) {
         try {

@@ -41,7 +41,6 @@ export class App extends Component {
     connectedCallback() {
         this.chat.onfailure = showProblem;
         this.follow(this.chat.connection, (connection) => this.#showConnection(connection));
-        this.follow(this.chat.session, (session) => this.#showSession(session));
         this.follow(this.chat.inbox, ({ threads }) => {
             this.#count = attention(threads);
             this.#hint.textContent = t(threads.length > 0 ? 'notice.chooseConversation' : 'notice.firstSteps');
@@ -50,6 +49,8 @@ export class App extends Component {
         this.follow(this.chat.service, () => this.#showTitle());
         this.chat.onunseen = async (messages) => (await import('./notifications.js')).notify(this.chat, messages);
         followRoute((route) => this.#showRoute(route));
+        // After the route: the session, which may be known already, shows it.
+        this.follow(this.chat.session, (session) => this.#showSession(session));
         later(() => import('./keys.js'), ({ followKeys }) => followKeys(this.chat));
         addEventListener('keydown', (event) => this.#handleKey(event));
         addEventListener('click', ({ target }) => target instanceof Element && this.#openCard(target));
