@@ -17,12 +17,15 @@ export function isKnownAction({ payload }) {
     return ['joined', 'added', 'left', 'removed', 'renamed'].includes(String(payload?.action));
 }
 
+const letter = /\p{L}/u;
+// The browser takes milliseconds to prepare it, so it is used only for texts without letters.
 const fewEmoji = /^(?:\p{RGI_Emoji}\s*){1,6}$/v;
 
 /** Whether a message is a few emoji and nothing else. @param {Message} message */
 export function isEmojiOnly({ type, payload }) {
     const text = payload?.text?.trim() ?? '';
-    return type === 'message' && text.length <= 80 && !payload?.attachments?.length && fewEmoji.test(text);
+    const isShort = type === 'message' && text !== '' && text.length <= 80 && !payload?.attachments?.length;
+    return isShort && !letter.test(text) && fewEmoji.test(text);
 }
 
 /** Returns a text whose values are in `bdi` elements, so that a name in another script does not reorder the sentence.

@@ -112,7 +112,8 @@ export class Log extends Component {
 
     /** Whether the newest message is in view. */
     get isAtNewest() {
-        return this.#keeper.hasEnd && this.#keeper.distance < 48;
+        // Before the first messages there is nothing to measure, and to measure takes time.
+        return !this.#isPlaced || this.#keeper.hasEnd && this.#keeper.distance < 48;
     }
 
     /** Goes to the newest message and follows new ones. */

@@ -1,7 +1,7 @@
 // One message of the log. The element stays the same as long as the message is shown; only parts that changed are
 // replaced, so that focus, selection, players and an open editor survive.
 
-import { div, element, fill } from '../dom.js';
+import { arrange, div, element, fill } from '../dom.js';
 import { attempt, iconButton, loaded } from '../parts/action.js';
 import { summary } from '../parts/summary.js';
 import { clockTime } from '../parts/time.js';
@@ -48,8 +48,13 @@ export class MessageRow {
     #editor = null;
     /** @type {Record<string, HTMLElement>} */
     #slots = {};
+    #line;
+    #bubble = div('bubble');
+    #column = div('column');
     #key = '';
     #filesKey = '';
+    /** The names of the slots that hold something. */
+    #filled = '';
     #actions = iconButton('more', t('conversation.actions'), () => this.#host.openActions(this.row, this.#actions), {
         class: 'icon-button actions-button',
         'aria-haspopup': 'menu',
@@ -62,19 +67,13 @@ export class MessageRow {
         this.row = row;
         this.#host = host;
         for (const name of Object.keys(parts)) this.#slots[name] = element('div', { class: name });
-        const { portrait, sender, reply, attachments, body, meta, failure, reactions } = this.#slots;
-        const line = element('div', { class: 'line', dir: 'auto' }, body, meta);
-        this.element = element(
-            'article',
-            { 'data-id': row.key, tabindex: -1, 'aria-live': isAnnounced ? null : 'off' },
-            portrait,
-            div(
-                'column',
-                element('div', { class: 'bubble' }, sender, reply, attachments, line, failure),
-                reactions,
-                this.tools,
-            ),
-        );
+        const { body, meta } = this.#slots;
+        this.#line = element('div', { class: 'line', dir: 'auto' }, body, meta);
+        this.element = element('article', {
+            'data-id': row.key,
+            tabindex: -1,
+            'aria-live': isAnnounced ? null : 'off',
+        }, this.#column);
         // Only the message is announced, not what changes in it later.
         if (isAnnounced) setTimeout(() => this.element.setAttribute('aria-live', 'off'), 5000);
     }
@@ -133,7 +132,22 @@ export class MessageRow {
             this.#replace(this.#slots[name], build({ row, place, host: this.#host, isOwn, isGone, showWhole }));
         }
         this.#filesKey = filesKey;
+        this.#arrange();
         this.setActive(this.#isActive);
+    }
+
+    /** Puts the slots in place. Most rows have no picture, reply, attachments, failure and reactions: each element that is not
+     * there makes the log faster. */
+    #arrange() {
+        const filled = Object.keys(parts).filter((name) => this.#slots[name].hasChildNodes()).join();
+        if (filled === this.#filled) return;
+        this.#filled = filled;
+        const { portrait, sender, reply, attachments, failure, reactions } = this.#slots;
+        const place = (/** @type {Element} */ parent, /** @type {Element[]} */ ...children) =>
+            arrange(parent, children.filter((child) => child.hasChildNodes()));
+        place(this.#bubble, sender, reply, attachments, this.#line, failure);
+        place(this.#column, this.#bubble, reactions, this.tools);
+        place(this.element, portrait, this.#column);
     }
 
     /** Makes the controls in the row stops of the Tab key, or not. From outside, the log as a whole is one stop. Its menu
@@ -174,6 +188,7 @@ export class MessageRow {
      * @param {HTMLElement} slot @param {Node[]} nodes
      */
     #replace(slot, nodes) {
+        if (!slot.hasChildNodes()) return slot.append(...nodes);
         const built = element('div', { class: slot.className }, ...nodes);
         const tabindex = this.#isActive ? '0' : '-1';
         for (const control of built.querySelectorAll(controls)) control.setAttribute('tabindex', tabindex);

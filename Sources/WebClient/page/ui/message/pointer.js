@@ -59,6 +59,7 @@ export function followPointer(log) {
     function show(row) {
         if (row === shown) return;
         shown = row;
+        bar.parentElement?.classList.remove('wide');
         bar.remove();
         if (!row || row.element.classList.contains('editing')) return;
         const { message } = row.row;
@@ -78,6 +79,7 @@ export function followPointer(log) {
             iconButton('reply', t('conversation.replyToThis'), () => log.onreply(message), { tabindex: -1 }),
         );
         row.tools.prepend(bar);
+        row.tools.classList.add('wide');
         // Beside the message it covers nothing. Of a message that begins above the view, the bar is at the view's edge.
         const column = row.tools.parentElement?.offsetWidth ?? 0;
         const isBeside = row.element.clientWidth - column > row.tools.offsetWidth + 56;
