@@ -4,18 +4,21 @@ import UnixSignals
 
 extension Node {
     /// First fails the readiness check, then ends the waiting polls, then answers the other requests, then writes what
-    /// they left behind. The components still run: alerts, mail and the tail end after this.
+    /// they left behind. The components still run: alerts, mail and the tail end after this. All that still needs the
+    /// database has the time of `StopTimes.databaseEnd`.
     func drain(_ server: HTTPServer, _ signal: UnixSignal) async {
+        let signalled = ContinuousClock.now
         let drain = Duration.seconds(core.settings.drainSeconds)
         // A load balancer must see the failing readiness check before connections are refused. At a terminal (SIGINT)
         // there is none.
-        let unreadyUntil = ContinuousClock.now + (signal == .sigterm ? min(drain, .seconds(1)) : .zero)
+        let unreadyUntil = signalled + (signal == .sigterm ? min(drain, .seconds(1)) : .zero)
         core.isClosing.set()
         server.setClosing()
         let log = core.log
         log.hub.moved.close()
         await log.hub.drain(over: drain)
         try? await Task.sleep(until: unreadyUntil, clock: .continuous)
+        core.pools.end(by: StopTimes.databaseEnd(signalled: signalled, drained: .now))
         await server.stopAccepting()
         await server.drain(deadline: .seconds(2))
         log.writer.close()

@@ -51,7 +51,7 @@ extension Node {
             group.addTask {
                 for await signal in signals {
                     core.logger.info("stopping", metadata: ["signal": "\(signal)"])
-                    Watchdog.start(seconds: 9)
+                    Watchdog.start()
                     await drain(server, signal)
                     await metricsServer?.drain(deadline: .zero)
                     throw Stopped()

@@ -28,7 +28,7 @@ struct NodeCore: Sendable {
     let isClosing = Flag()
     /// Set when devices stopped polling that may lack events.
     let devicesWentAway: Flag
-    private let pools: DatabasePools
+    let pools: DatabasePools
     private let policyMetrics = PolicyMetrics()
 
     /// - Parameter hasher: overrides the settings' one.

@@ -96,6 +96,11 @@ package struct DatabasePools: Sendable {
         return named
     }
 
+    /// Sets when all pools shut down by themselves, even if the database does not answer.
+    package func end(by time: ContinuousClock.Instant) {
+        for pool in named { pool.client.end(by: time) }
+    }
+
     /// Shuts all down at the same time: each may take `shutdownMax`.
     package func shutdown() async {
         await withDiscardingTaskGroup { group in

@@ -151,6 +151,26 @@ struct LostServers {
         }
     }
 
+    @Test("ends at the time that was set though the server does not answer, and shuts down at once then")
+    func endsStalled() async throws {
+        try await withClient(connections: 1, { $0.shutdownMax = .seconds(60) }) { client in
+            let processID = try await client.run("select pg_backend_pid()").first?.int4(0) ?? 0
+            kill(processID, SIGSTOP)
+            defer { kill(processID, SIGCONT) }
+            async let hanging = client.run("select 1")
+            try await eventually("a statement is in flight") { client.statistics.inFlightCount == 1 }
+            client.end(by: .now + .milliseconds(100))
+            do {
+                _ = try await hanging
+                Issue.record("a stopped server answered")
+            } catch {
+                #expect(error as? PostgresError == .connectionLost(wasSent: true))
+            }
+            await #expect(throws: PostgresError.closed) { try await client.run("select 2") }
+            try await bounded(.seconds(5)) { await client.shutdown() }
+        }
+    }
+
     @Test("reports quickly that a database does not exist, a connection string is malformed, or no server listens")
     func refused() async throws {
         let conninfo = try await TestCluster.shared().conninfo(database: "no_such")

@@ -164,6 +164,50 @@ struct PoolFailures {
         #expect(base.step(at: start + .seconds(5)) == ["fail a: \(error)", "stop"])
     }
 
+    @Test("works until the end that was set, then fails what waits and what is in flight without an answer, and closes")
+    mutating func endsInTime() {
+        base.pool = PoolState(limits: .init(connectionCountMax: 1, inFlightPerConnectionMax: 1))
+        base.connectFirst()
+        base.pool.end(by: start + .seconds(3))
+        base.pool.end(by: start + .seconds(5))
+        #expect(base.pool.nextDeadline() == start + .seconds(3), "the earlier end")
+        // Its answer never arrives. The waiting one might stay for 5 s, and this one for 20 s.
+        #expect(base.submit("half-open", "waiting", at: start + .seconds(2)) == [nil, nil])
+        #expect(base.step(at: start + .seconds(2)) == ["send half-open on 1"])
+        #expect(base.pool.nextDeadline() == start + .seconds(3))
+        let error = PostgresError.connectionLost(wasSent: true)
+        #expect(
+            base.step(at: start + .seconds(3)) == [
+                "fail waiting: \(PostgresError.closed)", "fail half-open: \(error)", "stop",
+            ])
+        #expect(base.submit("late", at: start + .seconds(3)) == [.closed])
+    }
+
+    @Test("ends in time although it connects, waits for the next attempt, or keeps a statement without a caller")
+    mutating func endsWhateverItDoes() throws {
+        let (end, closed) = (start + .seconds(3), "fail a: \(PostgresError.closed)")
+        _ = base.submit("a")
+        #expect(base.step() == ["connect 1"])
+        var connecting = base
+        connecting.pool.end(by: end)
+        #expect(connecting.step(at: end) == [closed, "stop"])
+        #expect(connecting.pool.connected(1, now: end) == false)
+
+        var backingOff = base
+        backingOff.pool.connectFailed(1, ConnectFailure(reason: "down"), now: start, random: 0)
+        backingOff.pool.end(by: end)
+        #expect(backingOff.step(at: end) == [closed, "stop"])
+
+        _ = base.pool.connected(1, now: start)
+        #expect(base.step() == ["send a on 1"])
+        #expect(base.pool.cancel(try #require(base.ids["a"])) == "a")
+        // A shutdown waits for it, but no longer than until the end that was set before.
+        base.pool.end(by: end)
+        base.pool.beginShutdown(now: start, drainMax: .seconds(5))
+        #expect(base.step() == [])
+        #expect(base.step(at: end) == ["stop"])
+    }
+
     @Test("closes a connection that opens during the shutdown")
     mutating func refusesLateConnection() {
         _ = base.submit("a")

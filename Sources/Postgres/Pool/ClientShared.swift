@@ -111,6 +111,14 @@ final class ClientShared: Sendable {
         if mustWake { waker.wake() }
     }
 
+    func end(by time: Instant) {
+        let mustWake = state.withLock { state in
+            state.pool.end(by: time)
+            return state.takeWake()
+        }
+        if mustWake { waker.wake() }
+    }
+
     /// Returns when the I/O thread has ended.
     func waitForEnd() async {
         await withCheckedContinuation { continuation in

@@ -88,16 +88,23 @@ extension PoolState {
     /// Accepts no more statements. Waiting ones fail; those in flight have `drainMax` to end.
     mutating func beginShutdown(now: Instant, drainMax: Duration) {
         guard phase == .open else { return }
-        phase = .draining(until: now + drainMax)
+        phase = .draining
+        end(by: now + drainMax)
     }
 
-    mutating func drain(deadline: Instant, now: Instant, _ actions: inout [Action]) {
+    /// Closes the pool at this time at the latest: whatever waits or is in flight then fails. Until then the pool works
+    /// as before.
+    mutating func end(by time: Instant) { endsAt = min(time, endsAt ?? time) }
+
+    func isOver(_ now: Instant) -> Bool { endsAt.map { now >= $0 } ?? false }
+
+    mutating func drain(now: Instant, _ actions: inout [Action]) {
         while let id = waiting.popFirst() {
             guard let entry = entries.removeValue(forKey: id), let work = entry.work else { continue }
             actions.append(.fail(work, .closed))
         }
         waitingCount = 0
-        guard inFlightCount == 0 || now >= deadline else { return }
+        guard inFlightCount == 0 || isOver(now) else { return }
         for member in members { failInFlight(member, &actions) }
         members = []
         phase = .closed

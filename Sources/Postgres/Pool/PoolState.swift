@@ -35,8 +35,8 @@ struct PoolState<Work> {
 
     enum Phase: Equatable {
         case open
-        /// Accepts no new statements; those in flight may end until this time.
-        case draining(until: Instant)
+        /// Accepts no new statements; those in flight may end until `endsAt`.
+        case draining
         case closed
     }
 
@@ -63,6 +63,8 @@ struct PoolState<Work> {
 
     let limits: Limits
     var phase = Phase.open
+    /// When the pool closes, whatever is in flight then; nil while no end was set.
+    var endsAt: Instant?
     var entries: [RequestID: Entry] = [:]
     /// In order of arrival and, except for those in `hurried`, of their deadlines. Ids of cancelled statements stay
     /// until they are reached or swept.
@@ -155,8 +157,8 @@ struct PoolState<Work> {
         guard phase != .closed else { return }
         closeStalled(now: now, &actions)
         closeLeaving(&actions)
-        if case .draining(let deadline) = phase {
-            drain(deadline: deadline, now: now, &actions)
+        if phase == .draining || isOver(now) {
+            drain(now: now, &actions)
             return
         }
         // In this order: a statement for which there is room is sent, even when its time is just over.
@@ -172,7 +174,7 @@ struct PoolState<Work> {
             guard let instant else { return }
             earliest = earliest.map { min($0, instant) } ?? instant
         }
-        if case .draining(let deadline) = phase { consider(deadline) }
+        consider(endsAt)
         if waitingCount > 0 {
             for id in [waiting.first, hurried.first] { consider(id.flatMap { entries[$0]?.deadline }) }
             if members.count < limits.connectionCountMax, !isConnecting { consider(connectNotBefore) }

@@ -87,6 +87,13 @@ package final class PostgresClient: Sendable {
         shared.reconnect()
     }
 
+    /// Sets when the client shuts down by itself: every statement that waits or is in flight then fails. Until then it
+    /// works as before. An earlier time replaces a later one.
+    package func end(by time: ContinuousClock.Instant) {
+        guard case .success(let shared) = shared else { return }
+        shared.end(by: time)
+    }
+
     /// Waits for statements in flight (at most `shutdownMax`), fails waiting ones with `closed`, closes all connections
     /// and ends the I/O thread. An attempt to connect that hangs in a name look-up ends by itself.
     package func shutdown() async {

@@ -102,5 +102,34 @@ extension SystemTests {
             #expect(exit == .status(0), "\(node.program.errors)")
             #expect(took < .seconds(5))
         }
+
+        @Test("ends in order, before the time for it is over, though its database is down and there is much to record")
+        func recordsWithoutDatabase() async throws {
+            let cluster = try await StoppableCluster.running()
+            try await endsInOrder(database: try await cluster.createDatabase()) { await cluster.stop(.immediate) }
+        }
+
+        @Test("ends in order, before the time for it is over, though its connections to the database are half-open")
+        func recordsHalfOpen() async throws {
+            let cluster = try await TestCluster.shared()
+            let proxy = try cluster.proxy()
+            let database = TestCluster.conninfo(try await cluster.createDatabase(), through: proxy)
+            try await endsInOrder(database: database) { proxy.strand() }
+        }
+
+        /// Ends a node that has to record the use of a session and the end of a poll, after the database has gone.
+        private func endsInOrder(database: String, _ lose: () async -> Void) async throws {
+            let node = try await Node.start(database: database)
+            let ann = try await node.client.register("Ann")
+            let path = "/v1/sync?wait=50&cursor=\(try await node.client.cursor(of: ann))"
+            async let poll = Connection(node.address).get(path, as: ann, within: .seconds(60))
+            try await node.waitForPolls()
+            await lose()
+            // It fails if the node ran out of time, and so left out a part of its end.
+            let (exit, _) = try await node.stop()
+            #expect(exit == .status(0), "\(node.program.errors)")
+            #expect(node.program.errors.contains("info parley: stopped"), "\(node.program.errors)")
+            #expect(try await poll.status == 200)
+        }
     }
 }
