@@ -2,7 +2,7 @@
 
 import { element, fill } from '../ui/dom.js';
 import { attempt } from '../ui/parts/action.js';
-import { read, write } from '../ui/parts/choices.js';
+import { read, write } from '../ui/shell/theme.js';
 import { icon } from '../ui/parts/icon.js';
 import { openPopover } from '../ui/parts/menu.js';
 import { t } from '../language/index.js';

@@ -1,6 +1,6 @@
 // The emoji that this device has chosen last.
 
-import { read, write } from '../ui/parts/choices.js';
+import { read, write } from '../ui/shell/theme.js';
 
 export const usual = ['👍', '❤️', '😂', '🎉', '😮', '😢'];
 const recentMax = 12;

@@ -5,10 +5,9 @@ import { Component, div, element, fill, p, words } from '../dom.js';
 import { formatNumber, t } from '../../language/index.js';
 import { attempt, button, iconButton, loaded } from '../parts/action.js';
 import { avatar, personSubject } from '../parts/avatar.js';
-import { read, write } from '../parts/choices.js';
 import { icon } from '../parts/icon.js';
 import { currentRoute, focusComposer } from '../shell/router.js';
-import { folderList } from './folders.js';
+import { read, write } from '../shell/theme.js';
 import { threadList } from './thread-list.js';
 
 /** @import {ChatShape, Thread} from '../../core/types.js' */
@@ -38,7 +37,10 @@ export class Inbox extends Component {
     #product = p('product');
     #archivedCount = words('badge', '');
     #filterGroup = element('div', { class: 'segments', role: 'group', 'aria-label': t('inbox.filter') }, this.#filters);
-    #folders = folderList(() => this.showThreads());
+    /** They are loaded once a conversation has a label. @type {ReturnType<typeof import('./folders.js').folderList> | null} */
+    #folders = null;
+    /** @type {'none' | 'coming' | 'done'} */
+    #foldersState = 'none';
     #looks = new Set(read(looksKey).split(' '));
     /** @type {HTMLButtonElement} */
     #options = iconButton('list', t('inbox.listOptions'), async () => {
@@ -89,7 +91,6 @@ export class Inbox extends Component {
                 ),
                 div('search-field', icon('search'), this.#search),
                 this.#filterGroup,
-                this.#folders.element,
                 this.#lists,
             ),
         );
@@ -115,13 +116,16 @@ export class Inbox extends Component {
         const isArchive = this.#filter === 'archived';
         const all = this.chat.inbox.value?.threads ?? [];
         const isSearching = this.#search.value.trim() !== '';
-        this.#folders.update(all, isSearching);
+        this.#folders?.update(all, isSearching);
+        if (this.#foldersState === 'none' && all.some(hasLabel)) void this.#loadFolders();
+        // They come above the list, which would then move under the pointer.
+        if (this.#foldersState === 'coming') return;
         const threads = all.filter(({ id, me, unread_count: unread }) =>
             this.#filter === 'unread'
                 // The open one stays when reading it empties the filter.
                 ? unread > 0 || me.status === 'invited' || id === threadID
                 : me.archived === isArchive
-        ).filter(this.#folders.has);
+        ).filter((thread) => this.#folders?.has(thread) ?? true);
         const archived = all.filter(({ me }) => me.archived).reduce((sum, thread) => sum + attentionOf(thread), 0);
         this.#archivedCount.hidden = archived === 0;
         this.#archivedCount.textContent = archived > 0 ? formatNumber(archived) : '';
@@ -133,7 +137,7 @@ export class Inbox extends Component {
             thread.me.pinned ? 0 : isGrouped ? sections.indexOf(sectionOf(thread)) : 1;
         threads.sort((one, other) => order(one) - order(other));
         const isLoaded = this.chat.inbox.value !== undefined;
-        const emptyText = isLoaded ? t(this.#folders.isOpen() ? 'labels.empty' : `inbox.empty.${this.#filter}`) : '';
+        const emptyText = isLoaded ? t(this.#folders?.isOpen() ? 'labels.empty' : `inbox.empty.${this.#filter}`) : '';
         this.#list.show(threads, threadID, emptyText, isGrouped ? sectionOf : null);
         this.#begin.hidden = !isLoaded || all.length > 0 || isSearching;
     }
@@ -182,6 +186,19 @@ export class Inbox extends Component {
         if (query && !this.#results) void this.#loadResults();
     }
 
+    async #loadFolders() {
+        this.#foldersState = 'coming';
+        try {
+            const { folderList } = await import('./folders.js');
+            this.#folders = folderList(() => this.showThreads());
+            this.#filterGroup.after(this.#folders.element);
+        } catch (error) {
+            console.warn('a part was not loaded', error);
+        }
+        this.#foldersState = 'done';
+        this.showThreads();
+    }
+
     /** The results are loaded when the user first searches. @returns {Promise<boolean>} */
     #loadResults() {
         return attempt(async () => {
@@ -212,6 +229,11 @@ export class Inbox extends Component {
 }
 
 const sections = ['inbox.section.pinned', 'inbox.section.room', 'inbox.section.group', 'inbox.section.direct'];
+
+/** @param {Thread} thread */
+function hasLabel({ labels = [], me }) {
+    return labels.length > 0 || (me.labels ?? []).length > 0;
+}
 
 /** Returns the section of a thread, as the key of its heading. @param {Thread} thread */
 function sectionOf({ me, kind }) {

@@ -1,4 +1,4 @@
-// The colour scheme: the system's, or the user's choice on this device.
+// What the user chose on this device, and one of these choices: the colour scheme, which else is the system's.
 
 /** @typedef {'system' | 'light' | 'dark'} Theme */
 
@@ -6,7 +6,7 @@ const key = 'parley-theme';
 
 /** @returns {Theme} */
 export function currentTheme() {
-    const stored = read();
+    const stored = read(key);
     return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
 
@@ -14,12 +14,8 @@ export function currentTheme() {
  * @param {Theme} theme
  */
 export function setTheme(theme) {
-    try {
-        if (theme === 'system') localStorage.removeItem(key);
-        else localStorage.setItem(key, theme);
-    } catch {
-        // The browser stores nothing: the choice holds until the page is closed.
-    }
+    // Where the browser stores nothing, the choice holds until the page is closed.
+    write(key, theme === 'system' ? '' : theme);
     applyTheme(theme);
 }
 
@@ -45,10 +41,21 @@ export function applyTheme(theme = currentTheme()) {
     });
 }
 
-function read() {
+/** @param {string} key */
+export function read(key) {
     try {
-        return localStorage.getItem(key);
+        return localStorage.getItem(key) ?? '';
     } catch {
-        return null;
+        return '';
+    }
+}
+
+/** @param {string} key @param {string} value empty: nothing is stored */
+export function write(key, value) {
+    try {
+        if (value) localStorage.setItem(key, value);
+        else localStorage.removeItem(key);
+    } catch {
+        // The browser stores nothing.
     }
 }
