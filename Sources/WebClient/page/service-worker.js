@@ -13,7 +13,7 @@ worker.addEventListener('activate', (/** @type {any} */ event) => event.waitUnti
 worker.addEventListener('fetch', (/** @type {any} */ event) => {
     const url = new URL(event.request.url);
     if (event.request.method !== 'GET' || url.origin !== location.origin) return;
-    if (url.pathname === '/') event.respondWith(firstPage(event.request));
+    if (url.pathname === '/') event.respondWith(firstPage(event));
     else if (url.pathname.endsWith('/manifest.webmanifest')) event.respondWith(manifest(event.request));
     else if (url.pathname.startsWith('/app/')) event.respondWith(file(event.request));
 });
@@ -39,17 +39,20 @@ async function begin() {
     const names = await caches.keys();
     const old = names.filter((name) => name.startsWith('parley-') && name !== cacheName);
     await Promise.all(old.map((name) => caches.delete(name)));
+    // The browser asks for the first page while it starts this program.
+    await worker.registration.navigationPreload?.enable();
     await worker.clients.claim();
 }
 
 /** The newest page of the server; offline, or if the server is slow, the one that is kept.
- * @param {Request} request */
-async function firstPage(request) {
+ * @param {{request: Request, preloadResponse?: Promise<Response | undefined>}} event */
+async function firstPage({ request, preloadResponse }) {
+    const asked = (async () => await preloadResponse ?? await fetch(request))();
+    const answer = asked.then((response) => response.ok ? response : null, () => null);
     const kept = await caches.match('/', { cacheName });
-    if (!kept) return fetch(request);
-    const late = new Promise((resolve) => setTimeout(resolve, 3000, kept));
-    const answer = fetch(request).then((response) => response.ok ? response : kept, () => kept);
-    return await Promise.race([answer, late]);
+    if (!kept) return asked;
+    const late = new Promise((resolve) => setTimeout(resolve, 3000, null));
+    return await Promise.race([answer, late]) ?? kept;
 }
 
 /** A file's path names its version, so it never changes.
