@@ -7,14 +7,15 @@ import {
     rowWithStatus,
 } from '../../Sources/WebClient/page/ui/conversation/status.js';
 import { permissions } from '../../Sources/WebClient/page/ui/message/permissions.js';
-import { averageColour } from '../../Sources/WebClient/page/ui/parts/thumbhash.js';
 import './support/clock.js';
 import { messageOf } from './support/samples.js';
 
 // Without a browser. dom.js has a class for elements.
 // @ts-ignore: nothing is built.
 globalThis.HTMLElement ??= class {};
-const { isPicture, variantShown } = await import('../../Sources/WebClient/page/ui/conversation/attachments.js');
+const { averageColour, isPicture, variantShown } = await import(
+    '../../Sources/WebClient/page/ui/conversation/attachments.js'
+);
 const { isEmojiOnly } = await import('../../Sources/WebClient/page/ui/conversation/body.js');
 
 /** @typedef {import('../../Sources/WebClient/page/core/types.js').Row} Row */

@@ -3,7 +3,6 @@
 import { div, element } from '../dom.js';
 import { icon } from '../parts/icon.js';
 import { formatSize, t } from '../../language/index.js';
-import { averageColour } from '../parts/thumbhash.js';
 
 /** @typedef {import('../../core/types.js').Attachment} Attachment */
 /** @typedef {import('../../core/types.js').OutgoingFile} OutgoingFile */
@@ -120,4 +119,30 @@ export function filePreview(type, file) {
     const address = URL.createObjectURL(file);
     const forget = () => URL.revokeObjectURL(address);
     return element('img', { class: 'preview', alt: '', src: address, onload: forget, onerror: forget });
+}
+
+/** Returns the average colour of a picture as CSS writes it, known before the picture arrives; null if the hash is not valid. A
+ * ThumbHash begins with the average in the colour space of the algorithm: https://evanw.github.io/thumbhash/
+ * @param {string} hash base64
+ */
+export function averageColour(hash) {
+    const [first, second, third] = atobOrEmpty(hash);
+    if (third === undefined) return null;
+    const bits = first | (second << 8) | (third << 16);
+    const light = (bits & 63) / 63;
+    const yellow = ((bits >> 6) & 63) / 31.5 - 1;
+    const red = ((bits >> 12) & 63) / 31.5 - 1;
+    const b = light - (2 / 3) * yellow;
+    const r = (3 * light - b + red) / 2;
+    const percent = (/** @type {number} */ part) => `${Math.round(Math.min(Math.max(part, 0), 1) * 100)}%`;
+    return `rgb(${percent(r)} ${percent(r - red)} ${percent(b)})`;
+}
+
+/** @param {string} text */
+function atobOrEmpty(text) {
+    try {
+        return [...atob(text)].map((character) => character.charCodeAt(0));
+    } catch {
+        return [];
+    }
 }

@@ -2,9 +2,9 @@
 
 import { element } from '../dom.js';
 import { attempt, button } from '../parts/action.js';
+import { problemText } from '../parts/alert.js';
 import { avatar, hue, personSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
-import { problemText } from '../parts/problem.js';
 import { summary } from '../parts/summary.js';
 import { clockTime, fullTime, timeElement } from '../parts/time.js';
 import { formatNumber, t } from '../../language/index.js';

@@ -1,9 +1,10 @@
-// The one place that shows errors.
+// The one place that shows errors, and what a refusal of the server means in the language of the page.
 
 import { element, p } from '../dom.js';
-import { t } from '../../language/index.js';
+import { formatDuration, has, t } from '../../language/index.js';
 import { icon } from './icon.js';
-import { problemText } from './problem.js';
+
+/** @typedef {import('../../core/types.js').Refusal} Refusal */
 
 /** @type {HTMLElement | null} */
 let shown = null;
@@ -65,4 +66,25 @@ function describe(error) {
 /** @param {unknown} error */
 function isOffline(error) {
     return error instanceof Error && 'status' in error && error.status === 0;
+}
+
+/** Returns what a refusal says. A code that the page does not know, such as one of the operator's policy, has the server's
+ * words.
+ * @param {Refusal & {status?: number, retryAfter?: number | null}} problem
+ * @returns {string}
+ */
+export function problemText(problem) {
+    const { code, detail, errors, status = 0, retryAfter } = problem;
+    if (code === 'invalid' && errors.length > 0) return errors.map(fieldText).join(' ');
+    const key = `problem.${code}`;
+    if (has(key)) return t(key, { time: formatDuration(retryAfter ?? 1, 'second') });
+    return status >= 500 ? t('problem.server') : detail;
+}
+
+/** Returns the rule of a field.
+ * @param {{field: string, detail: string}} error
+ */
+export function fieldText({ field, detail }) {
+    const key = `problem.field.${field}`;
+    return has(key) ? t(key) : detail;
 }

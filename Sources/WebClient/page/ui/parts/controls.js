@@ -3,15 +3,25 @@
 import { div, element, fill, words } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt, button } from './action.js';
-import { showProblem } from './alert.js';
+import { fieldText, problemText, showProblem } from './alert.js';
 import { avatar } from './avatar.js';
 import { openDialog } from './dialog.js';
 import { icon } from './icon.js';
-import { fieldProblems } from './problem.js';
 
 /** @import {ChatShape} from '../../core/types.js' */
 /** @import {Child} from '../dom.js' */
 /** @import {Subject} from './avatar.js' */
+/** @typedef {import('../../core/types.js').Refusal} Refusal */
+
+/** The fields that these refusals are about. @type {Record<string, string>} */
+const fields = {
+    invitation_invalid: 'invitation',
+    invitation_required: 'invitation',
+    title_taken: 'title',
+    username_taken: 'username',
+    wrong_code: 'code',
+    wrong_password: 'current',
+};
 
 let count = 0;
 
@@ -114,6 +124,16 @@ export function showRefusal(form, error) {
     const names = inputs(form).map(({ name }) => name);
     const isEachShown = problems.length > 0 && problems.every(({ field }) => names.includes(field));
     if (!isEachShown || !showFieldProblems(form, problems)) showProblem(error);
+}
+
+/** Returns the fields that a refusal names, each with its text.
+ * @param {Refusal} problem
+ * @returns {{field: string, text: string}[]}
+ */
+function fieldProblems(problem) {
+    const { code, errors } = problem;
+    if (code in fields) return [{ field: fields[code], text: problemText(problem) }];
+    return errors.map((error) => ({ field: error.field, text: fieldText(error) }));
 }
 
 /** @param {HTMLFormElement} form

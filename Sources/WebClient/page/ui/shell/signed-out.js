@@ -7,7 +7,6 @@ import { t } from '../../language/index.js';
 import { button } from '../parts/action.js';
 import { field, form } from '../parts/controls.js';
 import { live } from '../parts/live.js';
-import { passwordProblem, usernameProblem } from '../parts/problem.js';
 import { invitationCode } from './router.js';
 
 /** @typedef {import('../../core/types.js').Service} Service */
@@ -204,4 +203,18 @@ export function signedOut(chat) {
 function named(account) {
     const name = account.trim();
     return name.includes('@') ? { email: name } : { username: name };
+}
+
+/** Returns what is wrong with a new username; an empty text if nothing is.
+ * @param {string} text
+ */
+function usernameProblem(text) {
+    return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text.trim()) ? '' : t('problem.field.username');
+}
+
+/** Returns what is wrong with a new password; an empty text if nothing is.
+ * @param {string} text
+ */
+function passwordProblem(text) {
+    return [...text].length >= 8 ? '' : t('problem.field.password');
 }
