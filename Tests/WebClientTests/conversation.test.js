@@ -107,7 +107,12 @@ Deno.test('what may be done with a message', () => {
 Deno.test('a few emoji and nothing else are shown large', () => {
     const is = (/** @type {string} */ text, more = {}) => isEmojiOnly(rowOf({ payload: { text }, ...more }).message);
     for (const text of ['🎉', '👍🏽 ❤️', '👩‍💻👩‍💻', '🇩🇪', ' 😂😂😂😂😂😂 ']) assert.ok(is(text), text);
-    for (const text of ['', 'ok 👍', '7', '#', '😂😂😂😂😂😂😂', '🎉!']) assert.ok(!is(text), text);
+    for (const text of ['', 'ok 👍', '7', '#', '©', '🇩', '😂😂😂😂😂😂😂', '🎉!']) assert.ok(!is(text), text);
+    const groups = JSON.parse(Deno.readTextFileSync('Sources/WebClient/page/emoji/emoji.json'));
+    for (const entry of Object.values(groups).flatMap((list) => list.split(' '))) {
+        const known = { emoji: entry.replace('+', ''), hasTones: entry.endsWith('+'), name: '', words: '' };
+        for (const tone of ['', '🏽']) assert.ok(is(inTone(known, tone)), inTone(known, tone));
+    }
     assert.ok(!is('🎉', { type: 'x-poll' }));
 });
 
