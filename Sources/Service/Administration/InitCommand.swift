@@ -46,10 +46,8 @@ package struct InitCommand {
         if let slash = request.file.lastIndex(of: "/") {
             try Files.flushDirectory(slash == request.file.startIndex ? "/" : String(request.file[..<slash]))
         }
-        print(
-            """
-            Settings: \(request.file), with the admin token. Only \(account?.name ?? "its owner") can read the file.
-            """)
+        let reader = account.map { "the user \($0.name)" } ?? "its owner"
+        print("Settings: \(request.file), with the admin token. Only \(reader) can read the file.")
         sayNext()
     }
 
