@@ -14,6 +14,8 @@ package final class WebhookSink: Sendable {
         package let status: Int?
         /// Whether each secret of the path verifies the request; nil without secrets or standardwebhooks.
         package let verified: Bool?
+        /// Why a secret did not verify the request.
+        package let refusals: [String]
         package let body: String
         package let time: Double
         /// How many signatures it has.

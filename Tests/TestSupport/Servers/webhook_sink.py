@@ -20,12 +20,13 @@ def say(**what):
     sys.stdout.flush()
 
 
-def is_valid(secret, headers, body):
+def refusal(secret, headers, body):
+    """Why a secret does not verify a request; None if it does."""
     try:
         Webhook(secret).verify(body, headers)
-        return True
-    except Exception:
-        return False
+        return None
+    except Exception as error:
+        return f"{error!r}, signed {time.time() - float(headers.get('webhook-timestamp', 'nan')):.0f} s ago"
 
 
 class Sink:
@@ -107,12 +108,14 @@ class Sink:
 
     def report(self, path, headers, body, status):
         secrets = self.secrets.get(path)
-        verified = None
+        verified, refusals = None, []
         if Webhook and secrets:
-            verified = all(is_valid(secret, headers, body) for secret in secrets)
+            refusals = [reason for secret in secrets if (reason := refusal(secret, headers, body))]
+            verified = not refusals
         say(event="request", request={
-            "path": path, "id": headers.get("webhook-id"), "status": status, "verified": verified, "body": body,
-            "time": time.time(), "signatures": len(headers.get("webhook-signature", "").split())})
+            "path": path, "id": headers.get("webhook-id"), "status": status, "verified": verified,
+            "refusals": refusals, "body": body, "time": time.time(),
+            "signatures": len(headers.get("webhook-signature", "").split())})
 
     async def obey(self, command):
         path = command.get("path")
@@ -145,6 +148,6 @@ async def main():
 
 if sys.argv[1:] == ["verify"]:
     request = json.load(sys.stdin)
-    print(json.dumps(is_valid(request["secret"], request["headers"], request["body"])))
+    print(json.dumps(refusal(request["secret"], request["headers"], request["body"]) is None))
 else:
     asyncio.run(main())
