@@ -6,7 +6,7 @@ import Testing
 @Suite("The times of a stop", .timeLimit(.minutes(1)))
 struct TimesOfStopping {
     @Test(
-        "leave the database some time after the last poll and the node some time after that, for each PARLEY_DRAIN_SECONDS",
+        "leave time for the database after the last poll, and for the node after that, for each PARLEY_DRAIN_SECONDS",
         arguments: 0...8)
     func databaseEnd(drainSeconds: Int) {
         let signalled = ContinuousClock.now

@@ -82,7 +82,7 @@ struct ChaosStage: Sendable {
             try await nodes[step.node].whileStopped { try await Task.sleep(for: step.length) }
         case .rollingRestart:
             for node in 0..<Self.nodeCount {
-                try await nodes.end(node)
+                try await nodes.stop(node)
                 try await nodes.restart(node, within: .seconds(60))
             }
         case .databaseKilled:

@@ -46,7 +46,7 @@ extension SystemTests {
             // The long run proves something only if all this has happened.
             if plan.rateLimits == "off" { #expect(report.missing.isEmpty, seed) }
             for device in run.devices { await device.end() }
-            for index in run.nodes.addresses.indices { try await run.nodes.end(index) }
+            try await run.nodes.stopAll()
         }
     }
 }

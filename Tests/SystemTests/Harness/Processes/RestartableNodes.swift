@@ -53,17 +53,10 @@ actor RestartableNodes {
         try await nodes[index].kill()
     }
 
-    /// Sends SIGTERM and returns the exit.
-    @discardableResult
-    func stop(_ index: Int) async throws -> TestProcess.Exit {
+    /// Sends SIGTERM, also while anything is broken, and waits for the end.
+    func stop(_ index: Int) async throws {
         expectAlive(index)
-        return try await nodes[index].stop().exit
-    }
-
-    /// Sends SIGTERM while anything may be broken. A node whose database does not answer exits without an orderly end.
-    func end(_ index: Int) async throws {
-        expectAlive(index)
-        let (exit, took) = try await nodes[index].end()
+        let (exit, took) = try await nodes[index].stop()
         #expect(exit == .status(0), "node \(index): \(exit) after \(took)")
     }
 
