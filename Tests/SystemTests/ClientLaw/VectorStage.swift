@@ -42,7 +42,16 @@ struct VectorStage {
         let answer = try await caller.call(method, "/v1" + path, body, as: person)
         let isDone = (200..<300).contains(answer.status)
         try #require(isDone, "\(method) \(path): \(answer)", sourceLocation: sourceLocation)
+        try await Self.waitForNextMillisecond()
         return answer.json
+    }
+
+    /// Ids begin with the millisecond of their creation, and a vector keeps their order. Those of two calls within one
+    /// millisecond would have another order in each recording.
+    private static func waitForNextMillisecond() async throws {
+        func milliseconds() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
+        let present = milliseconds()
+        while milliseconds() == present { try await Task.sleep(for: .microseconds(100)) }
     }
 
     func group(
