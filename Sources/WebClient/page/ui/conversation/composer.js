@@ -108,10 +108,12 @@ export class Composer extends Component {
         });
         this.follow(this.chat.draft(this.threadID), (draft) => this.#showDraft(draft));
         this.follow(this.chat.members(this.threadID), (members) => this.#members = members);
-        const onhide = () => this.#saveDraft();
-        document.addEventListener('visibilitychange', onhide);
-        this.atEnd(() => document.removeEventListener('visibilitychange', onhide));
-        this.atEnd(onhide);
+        // What is done next, such as signing out, must find the draft in the store.
+        const save = () => this.#saveDraft();
+        this.#text.addEventListener('blur', save);
+        document.addEventListener('visibilitychange', save);
+        this.atEnd(() => document.removeEventListener('visibilitychange', save));
+        this.atEnd(save);
     }
 
     /** @override */
