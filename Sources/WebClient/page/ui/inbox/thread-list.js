@@ -4,8 +4,9 @@ import { isMuted } from '../../core/state/attention.js';
 import { arrange, div, element, fill, p, words } from '../dom.js';
 import { formatFacts, formatNumber, t } from '../../language/index.js';
 import { firstPart } from '../../text/tokens.js';
-import { attempt, iconButton, later, loaded } from '../parts/action.js';
+import { attempt, iconButton, loaded } from '../parts/action.js';
 import { sentence } from '../conversation/body.js';
+import { onLongPress } from '../message/long-press.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
 import { summary, typingText } from '../parts/summary.js';
@@ -42,12 +43,11 @@ export function threadList(chat) {
     /** @type {Map<string, HTMLElement>} */
     const heads = new Map();
     // A right click or a long press opens the menu of a row.
-    later(() => import('../message/long-press.js'), ({ onLongPress }) =>
-        onLongPress(items, (target, at) => {
-            const row = [...rows.values()].find(({ item }) => item.contains(target));
-            row?.openMenu(at);
-            return !!row;
-        }));
+    onLongPress(items, (target, at) => {
+        const row = [...rows.values()].find(({ item }) => item.contains(target));
+        row?.openMenu(at);
+        return !!row;
+    });
     const empty = p('empty');
     const bottom = div('threads-end');
     const observer = new IntersectionObserver((entries) => {
