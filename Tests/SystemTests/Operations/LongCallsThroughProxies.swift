@@ -73,11 +73,13 @@ extension SystemTests {
                     try await node.metric("parley_streams") == 0
                 }
             }
-            // A poll whose client leaves ends, too.
+            // A poll whose client leaves ends, too. Nothing happens to Cleo that would end it before: Ben's polls report
+            // what he has received.
+            let cleo = try await node.client.register("Cleo")
             for (name, address) in proxies {
-                let cursor = try await node.client.cursor(of: ben)
+                let cursor = try await node.client.cursor(of: cleo)
                 var request = Request("GET", "/v1/sync?wait=55&cursor=\(cursor)")
-                request.headers = [("Authorization", "Bearer \(ben.token)")]
+                request.headers = [("Authorization", "Bearer \(cleo.token)")]
                 let connection = Connection(address)
                 try await connection.begin(request)
                 try await node.waitForPolls()
