@@ -27,6 +27,14 @@ package struct ScryptCost: Sendable, Equatable {
     }
 
     var memoryByteCount: Int { (128 * r) << logN }
+
+    /// The cost that takes as long as this one does longer than another, to within half a step of `r`. Nil if the other
+    /// takes as long, or longer.
+    func less(_ other: ScryptCost) -> ScryptCost? {
+        let others = Double(other.r * other.p << other.logN) / Double(p << logN)
+        let rest = r - Int(others.rounded())
+        return rest > 0 ? ScryptCost(logN: logN, r: rest, p: p) : nil
+    }
 }
 
 /// `$scrypt$ln=15,r=8,p=1$salt$hash`, both in base64 without padding: the PHC string format, as passlib writes it.

@@ -49,12 +49,18 @@ package final class PasswordHasher: Sendable {
     }
 
     /// Returns whether `stored` is the hash of this password, at the cost that the hash names. Compares in constant
-    /// time.
+    /// time. A wrong password takes as long as `dummyVerify`, also for a hash of a lower cost than the current one.
     ///
     /// - Throws: as `hash`, and `CredentialsError.malformedHash`.
     package func verify(_ password: String, against stored: String, flow: String) async throws -> Bool {
         let hash = try PasswordHash(parsing: stored)
-        return try await run(flow: flow) { try hash.matches(NormalisedPassword(password).text) }
+        let rest = cost.less(hash.cost).map { PasswordHash(cost: $0, salt: dummy.salt, key: dummy.key) }
+        return try await run(flow: flow) {
+            let password = NormalisedPassword(password).text
+            if try hash.matches(password) { return true }
+            _ = try rest?.matches(password)
+            return false
+        }
     }
 
     /// Returns which of `stored` is the hash of this password, or nil. Always computes `count` hashes, so that the time

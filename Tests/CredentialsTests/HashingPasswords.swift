@@ -39,6 +39,15 @@ struct HashingPasswords {
         #expect(!new.needsRehash("not a hash"))
     }
 
+    @Test("computes after a wrong password what a hash of a lower cost lacks, to an eighth of the current cost")
+    func lowerCost() throws {
+        let cost = ScryptCost(logN: 15, r: 8, p: 1)
+        let rests = (9...16).map { cost.less(ScryptCost(logN: $0, r: 8, p: 1))?.r }
+        #expect(rests == [8, 8, 7, 7, 6, 4, nil, nil])
+        #expect(cost.less(ScryptCost(logN: 15, r: 8, p: 3)) == nil)
+        #expect(ScryptCost(logN: 15, r: 8, p: 3).less(cost) == ScryptCost(logN: 15, r: 5, p: 3))
+    }
+
     @Test("throws at a stored line that is no hash")
     func malformed() async {
         await #expect(throws: CredentialsError.malformedHash) {
