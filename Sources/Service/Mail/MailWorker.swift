@@ -23,8 +23,6 @@ final class MailWorker: Sendable {
     private static let sendingCountMax = 4
     /// Between checks for a mail that another node left, or that is due again. A check costs an index probe.
     private static let interval = Duration.seconds(1)
-    private static let sweepInterval = Duration.seconds(60)
-    private static let sweepLimit = 1_000
     /// The length of a claim: what a transfer may take (30 s), with a margin for a busy machine.
     private static let leaseSeconds = 60
     /// How long transfers under way may continue while the node stops.
@@ -73,23 +71,11 @@ final class MailWorker: Sendable {
     @Sendable func wake() { loop.wake() }
 
     /// Runs until cancelled. Mails on their way then have two seconds to arrive.
-    func run() async throws {
-        try await withThrowingDiscardingTaskGroup { group in
-            group.addTask { [self] in
-                await loop.run(
-                    send: .each { [self] item in await send(item) }, claim: { [self] _ in try await claim() },
-                    settle: { [self] settlement in try await settle(settlement) },
-                    close: { [outbound] in outbound.close(within: Self.closeMax) })
-            }
-            let worker = Worker(
-                "deleting the addresses of old mails", every: Self.sweepInterval, retryAfter: Self.sweepInterval,
-                failures: metrics.failures, logger: logger)
-            try await worker.run {
-                while try await store.sweepMail(limit: Self.sweepLimit) == Self.sweepLimit {}
-                while try await store.sweepEmailWishes(limit: Self.sweepLimit) == Self.sweepLimit {}
-                return .idle
-            }
-        }
+    func run() async {
+        await loop.run(
+            send: .each { [self] item in await send(item) }, claim: { [self] _ in try await claim() },
+            settle: { [self] settlement in try await settle(settlement) },
+            close: { [outbound] in outbound.close(within: Self.closeMax) })
     }
 
     /// Claims the next due mail.

@@ -20,7 +20,7 @@ extension Feature {
             components: [
                 Component("signIns", metrics: calls.writeMetrics),
                 Component("mail", of: mail, failures: [metrics.failures], metrics: metrics.write) {
-                    try await $0.run()
+                    await $0.run()
                 },
                 Component("delegatedTokenKeys", of: keys) { try await $0.run() },
             ])

@@ -7,7 +7,8 @@ import Telemetry
 import Workers
 
 /// Keeps partitions of the log ahead of its head, drops those that are too old, records when sessions and admin keys were
-/// last used, and deletes rate limits, sign-in attempts and kept answers that no longer matter. Runs on every node.
+/// last used, and deletes rate limits, sign-in attempts, mailed codes and kept answers that no longer matter. Runs on
+/// every node.
 struct LogMaintenance: Sendable {
     private static let trimInterval = Duration.seconds(600)
     private static let flushInterval = Duration.seconds(30)
@@ -69,6 +70,9 @@ struct LogMaintenance: Sendable {
                     while try await store.sweepSignIns(limit: limit) == limit {}
                     while try await store.sweepInvitations(limit: limit) == limit {}
                     while try await store.sweepResets(limit: limit) == limit {}
+                    // Tries of codes leave rows on nodes without mail, too.
+                    while try await store.sweepMail(limit: limit) == limit {}
+                    while try await store.sweepEmailWishes(limit: limit) == limit {}
                     while try await store.sweepIdempotencyKeys(limit: limit) == limit {}
                     return .idle
                 }

@@ -93,6 +93,18 @@ struct CodesOfAnAddress {
                 + ["t", "{three}", "{three}", "{}", "10", "withheld"])
     }
 
+    @Test("are tried in the same way, by one row for the address, if nobody has asked for one")
+    func neverAsked() async throws {
+        let found = try await run(
+            """
+            select mail_code_attempt('ann@a.example') from generate_series(1, 2);
+            select hashes from password_code_attempt('ann');
+            select email_key, asked, failed from mail_codes order by email_key desc;
+            select from asks('Ann'); select sends('one'); select mail_code_attempt('ann@a.example');
+            """)
+        #expect(found == ["{}", "{}", "{}", "ann@a.example|0|0", "@ann|0|0", "t", "{one}"])
+    }
+
     @Test("create no account, and stay valid, where nobody may register")
     func closed() async throws {
         let found = try await run(

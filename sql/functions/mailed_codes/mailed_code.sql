@@ -20,8 +20,8 @@ language sql immutable parallel safe as $$
     select coalesce(p_expires_at > p_now, false) and p_tries < mail_tries_max()
 $$;
 
--- Counts an attempt before it is made, so that it counts on every node, and when that node dies. An address that was
--- asked for costs the same write with and without a valid code.
+-- Counts an attempt before it is made, so that it counts on every node, and when that node dies. Writes a row for every
+-- address, so that the time does not show for which one a code was asked today: most of those have accounts.
 -- Returns: the hashes to compare with: of the valid codes, at most two, the one mailed last first.
 -- Locks: the address's row in mail_codes
 create or replace function mail_code_attempt(p_key text, p_now timestamptz default clock_timestamp()) returns text[]
@@ -31,10 +31,8 @@ declare
     v_is_new boolean;
     v_hashes text[];
 begin
+    insert into mail_codes (email_key, counted_from, asked, failed) values (p_key, p_now, 0, 0) on conflict do nothing;
     select * into v_code from mail_codes c where c.email_key = p_key for no key update;
-    if not found then
-        return '{}';
-    end if;
     v_is_new := v_code.counted_from <= p_now - interval '1 day';
     if v_is_new then
         v_code.failed := 0;

@@ -98,7 +98,7 @@ begin
 end $$;
 
 -- Counts a try of a mailed code by the username, as mail_code_attempt does by the address. A name without an account or
--- an address gets a row of its own, which no address can have.
+-- an address has a row of its own, which no address can have.
 -- Returns: the key of the address, or of that row, and the hashes to compare with.
 -- Locks: the row in mail_codes
 create or replace function password_code_attempt(p_username_key text, p_now timestamptz default clock_timestamp())
@@ -106,8 +106,6 @@ returns table (email_key text, hashes text[])
 language plpgsql volatile as $$
 begin
     email_key := coalesce((select u.email_key from users u where u.username_key = p_username_key), '@' || p_username_key);
-    insert into mail_codes (email_key, counted_from, asked, failed) values (password_code_attempt.email_key, p_now, 0, 0)
-    on conflict do nothing;
     hashes := mail_code_attempt(email_key, p_now);
     return next;
 end $$;
