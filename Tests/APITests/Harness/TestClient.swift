@@ -140,11 +140,6 @@ private final class Collector: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { done.fail(error) }
 }
 
-/// Every byte as `%` and two digits.
-func percentEncoded(_ text: String) -> String {
-    text.utf8.map { "%" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-}
-
 /// A signed-in person with an account.
 struct Person: Sendable {
     let client: Client

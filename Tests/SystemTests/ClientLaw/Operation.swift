@@ -1,5 +1,7 @@
 // One action of a person on a device, described so that it can be repeated when other actions are left out.
 
+import TestSupport
+
 /// One operation of a history. Threads and messages have the number of the operation that created them.
 struct Operation: Sendable, CustomStringConvertible {
     enum Kind: Sendable {
@@ -167,12 +169,8 @@ extension Operation {
         switch kind {
         case .edit: Call(method: "PATCH", path: path, body: ["payload": ["text": "\(number)"]])
         case .react(let emoji, let put):
-            Call(method: put ? "PUT" : "DELETE", path: path + "/reactions/\(emoji.percentEncoded)")
+            Call(method: put ? "PUT" : "DELETE", path: path + "/reactions/\(percentEncoded(emoji))")
         case .delete(let forAll): Call(method: "DELETE", path: path + "?for=\(forAll ? "everyone" : "me")")
         }
     }
-}
-
-extension String {
-    fileprivate var percentEncoded: String { utf8.map { "%" + String($0, radix: 16) }.joined() }
 }

@@ -90,7 +90,7 @@ struct VectorStage {
     func react(
         _ emoji: String, put: Bool = true, to message: String, in thread: String, by person: Person
     ) async throws {
-        let name = emoji.addingPercentEncoding(withAllowedCharacters: []) ?? ""
+        let name = percentEncoded(emoji)
         try await call(put ? "PUT" : "DELETE", "/threads/\(thread)/messages/\(message)/reactions/\(name)", as: person)
     }
 

@@ -68,7 +68,7 @@ struct FuzzedRequests {
             let value =
                 random.chance(6)
                 ? pick(Self.oddities) : pick(ground.values(for: String(segment.dropFirst().dropLast())))
-            return random.chance(20) ? Self.percentEncoded(value) : value
+            return random.chance(20) ? percentEncoded(value) : value
         }
         var path = "/" + segments.joined(separator: random.chance(60) ? "//" : "/")
         if random.chance(40) { path += "/" }
@@ -88,10 +88,6 @@ struct FuzzedRequests {
         if name == "wait" { return "wait=x" }
         return
             "\(random.chance(20) ? pick(Self.oddities) : name)=\(random.chance(2) ? pick(Self.oddities) : pick(ground.values(for: name)))"
-    }
-
-    private static func percentEncoded(_ text: String) -> String {
-        text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     // MARK: headers

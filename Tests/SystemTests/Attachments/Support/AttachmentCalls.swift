@@ -7,11 +7,8 @@ import Testing
 enum Attachments {
     static func path(_ id: String, _ rest: String = "") -> String { "/v1/attachments/\(id)\(rest)" }
 
-    /// A query `?name=…` with every byte encoded that is neither letter nor digit.
-    static func name(_ name: String?) -> String {
-        guard let name else { return "" }
-        return "?name=" + (name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
-    }
+    /// A query `?name=…`.
+    static func name(_ name: String?) -> String { name.map { "?name=" + percentEncoded($0) } ?? "" }
 }
 
 typealias Headers = [(name: String, value: String)]
