@@ -8,67 +8,6 @@ import Yams
 
 @testable import API
 
-/// The ways to name somebody.
-private enum Naming: CaseIterable {
-    case username, email, externalID, id
-    /// An external id as admin calls write it: `ext:…`.
-    case prefixedExternalID
-}
-
-/// A request in which `$` stands for the name.
-private struct Attempt: Sendable {
-    let method: String
-    let path: String
-    var body: String?
-    let namings: [Naming]
-
-    init(_ method: String, _ path: String, _ body: String? = nil, by namings: [Naming]) {
-        (self.method, self.path, self.body, self.namings) = (method, path, body, namings)
-    }
-
-    /// A call that takes a user's id. An id has 74 random bits, and whoever has it may see the profile by the contract:
-    /// so answers may differ for ids, unless `hidesIDs`. Other names in the place of the id tell nothing.
-    static func byID(_ method: String, _ path: String, _ body: String? = nil, hidesIDs: Bool = false) -> Attempt {
-        Attempt(method, path, body, by: Naming.allCases.filter { $0 != .id || hidesIDs })
-    }
-}
-
-/// All calls outside the admin API that take a name of somebody, by operation. `#` stands for a thread of the caller.
-private let attempts: [String: [Attempt]] = [
-    "register": [
-        Attempt(
-            "POST", "/v1/auth/register", #"{"username":"$","password":"long enough","name":"X"}"#, by: [.username]),
-        Attempt("POST", "/v1/auth/register", #"{"email":"$","name":"X"}"#, by: [.email]),
-    ],
-    "requestCode": [Attempt("POST", "/v1/auth/code", #"{"email":"$"}"#, by: [.email])],
-    "login": [
-        Attempt("POST", "/v1/auth/login", #"{"username":"$","password":"not this one"}"#, by: [.username]),
-        Attempt("POST", "/v1/auth/login", #"{"email":"$","password":"not this one"}"#, by: [.email]),
-        Attempt("POST", "/v1/auth/login", #"{"email":"$","code":"000000"}"#, by: [.email]),
-    ],
-    "setPassword": [
-        Attempt(
-            "POST", "/v1/auth/password", #"{"username":"$","code":"0000-0000-0000-0000","new":"long enough"}"#,
-            by: [.username]),
-        Attempt("POST", "/v1/auth/password", #"{"email":"$","code":"000000","new":"long enough"}"#, by: [.email]),
-    ],
-    "putEmail": [Attempt("PUT", "/v1/users/me/email", #"{"email":"$"}"#, by: [.email])],
-    "searchUsers": [Attempt("GET", "/v1/users?query=$", by: Naming.allCases)],
-    "getUser": [.byID("GET", "/v1/users/$")],
-    "putBlock": [.byID("PUT", "/v1/users/me/blocks/$")],
-    "deleteBlock": [.byID("DELETE", "/v1/users/me/blocks/$")],
-    "createThread": [
-        .byID("POST", "/v1/threads", #"{"kind":"direct","members":["$"]}"#),
-        .byID("POST", "/v1/threads", #"{"kind":"group","title":"T","members":["$"]}"#),
-    ],
-    "putMember": [.byID("PUT", "/v1/threads/#/members/$", "{}")],
-    "deleteMember": [.byID("DELETE", "/v1/threads/#/members/$", hidesIDs: true)],
-    "sendMessage": [
-        .byID("POST", "/v1/threads/#/messages", #"{"payload":{"text":"hi"},"mentions":["$"]}"#, hidesIDs: true)
-    ],
-    "createReport": [.byID("POST", "/v1/reports", #"{"user_id":"$","reason":"spam"}"#)],
-]
-
 @Suite("Who has an account, behind a closed service", .timeLimit(.minutes(2)), .serialized)
 struct HidingAccounts {
     /// Members of requests that name somebody.
@@ -85,18 +24,15 @@ struct HidingAccounts {
         }
     }
 
-    /// Somebody's names, or names that nobody has.
-    private typealias Names = [Naming: String]
-
     private struct Scene {
-        let known: Names
-        let unknown: Names
+        let known: [Naming: String]
+        let unknown: [Naming: String]
         let caller: Client
         let anonymous: Client
         let thread: String
     }
 
-    private static func names(id: String) -> Names {
+    private static func names(id: String) -> [Naming: String] {
         let word = "h\(UserID.make().description.suffix(12))"
         return [
             .username: word, .email: "\(word)@mail.example", .externalID: "\(word)-7", .id: id,
@@ -122,12 +58,11 @@ struct HidingAccounts {
     }
 
     /// What the caller sees of the answer to a request, without what differs in any case: names, ids and times.
-    private static func answer(_ attempt: Attempt, _ name: String, _ client: Client, _ thread: String) async throws
+    private static func answer(_ call: CallByName, _ name: String, _ client: Client, _ thread: String) async throws
         -> String
     {
-        let path = attempt.path.replacing("#", with: thread)
-            .replacing("$", with: attempt.path.contains("?") ? percentEncoded(name) : name)
-        let reply = try await client.send(attempt.method, path, body: attempt.body?.replacing("$", with: name))
+        let reply = try await client.send(
+            call.method, call.path(naming: name, thread: thread), body: call.body(naming: name))
         let headers = reply.headers.filter { !["date", "content-length", "x-request-id"].contains($0.key) }
             .map { "\($0.key): \($0.value)" }.sorted()
         return "\(reply.status) \(headers) \(reply.text)".replacing(name, with: "NAME")
@@ -135,7 +70,7 @@ struct HidingAccounts {
             .replacing(/\d{4}-\d\d-\d\dT[\d:.]+Z/, with: "TIME").replacing(/"seq" ?: ?\d+/, with: "SEQ")
     }
 
-    @Test("is tried with each call that takes a name: add a new call to `attempts` of this file")
+    @Test("is tried with each call that takes a name: add a new call to `CallByName.all`")
     func table() throws {
         let description = try #require(try Yams.compose(yaml: OpenAPI.text))
         var operations: Set<String> = []
@@ -151,7 +86,7 @@ struct HidingAccounts {
                 }
             }
         }
-        #expect(operations == Set(attempts.keys))
+        #expect(operations == Set(CallByName.all.keys))
     }
 
     private func resolved(_ node: Yams.Node, in description: Yams.Node) -> Yams.Node {
@@ -178,13 +113,13 @@ struct HidingAccounts {
     @Test("is not in the answer to any call, signed in or not")
     func hides() async throws {
         let scene = try await Self.scene()
-        for (operation, list) in attempts.sorted(by: { $0.key < $1.key }) {
-            for attempt in list {
-                for naming in attempt.namings {
+        for (operation, calls) in CallByName.all.sorted(by: { $0.key < $1.key }) {
+            for call in calls {
+                for naming in call.namings {
                     let (known, unknown) = (try #require(scene.known[naming]), try #require(scene.unknown[naming]))
                     for client in [scene.anonymous, scene.caller] {
-                        let right = try await Self.answer(attempt, known, client, scene.thread)
-                        let wrong = try await Self.answer(attempt, unknown, client, scene.thread)
+                        let right = try await Self.answer(call, known, client, scene.thread)
+                        let wrong = try await Self.answer(call, unknown, client, scene.thread)
                         #expect(right == wrong, "\(operation) by \(naming), token: \(client.token != nil)")
                     }
                 }
@@ -205,15 +140,15 @@ struct HidingAccounts {
         let all =
             withUser.map { route in
                 let path = "\(route.pattern)".replacing("{user_id}", with: "$").replacing(/\{[a-z_]+\}/, with: "x")
-                return Attempt(route.method.rawValue, path, by: Naming.allCases)
-            } + queries.map { Attempt("GET", $0, by: Naming.allCases) }
-        for attempt in all {
-            for naming in attempt.namings {
+                return CallByName(route.method.rawValue, path)
+            } + queries.map { CallByName("GET", $0) }
+        for call in all {
+            for naming in call.namings {
                 let (known, unknown) = (try #require(scene.known[naming]), try #require(scene.unknown[naming]))
                 for client in [scene.anonymous, scene.caller] {
-                    let right = try await Self.answer(attempt, known, client, scene.thread)
-                    let wrong = try await Self.answer(attempt, unknown, client, scene.thread)
-                    #expect(right == wrong, "\(attempt.method) \(attempt.path) by \(naming)")
+                    let right = try await Self.answer(call, known, client, scene.thread)
+                    let wrong = try await Self.answer(call, unknown, client, scene.thread)
+                    #expect(right == wrong, "\(call) by \(naming)")
                 }
             }
         }

@@ -5,7 +5,7 @@ import Foundation
 /// second. The order within a pair alternates, because the node's work after one call delays the next.
 struct PairedTimes: CustomStringConvertible {
     /// Pairs of times in milliseconds.
-    private(set) var times: [(known: Double, unknown: Double)] = []
+    private var times: [(known: Double, unknown: Double)] = []
 
     /// Measures `count` pairs.
     init<Ignored>(
@@ -23,8 +23,19 @@ struct PairedTimes: CustomStringConvertible {
         }
     }
 
-    /// The median of the pairs' ratios, known divided by unknown.
-    var ratio: Double { times.map { $0.known / $0.unknown }.sorted()[times.count / 2] }
+    /// The signed ranks of the pairs' differences (Wilcoxon) as a normal deviate: positive if known names take longer.
+    /// Equal kinds exceed 4.5 once in 150,000 measurements, on a busy machine too, because ranks know no outliers.
+    var deviation: Double {
+        let differences = times.map { $0.known - $0.unknown }.sorted { abs($0) < abs($1) }
+        let sum = zip(1..., differences).reduce(0.0) { $0 + ($1.1 < 0 ? -Double($1.0) : Double($1.0)) }
+        let count = Double(times.count)
+        return sum / (count * (count + 1) * (2 * count + 1) / 6).squareRoot()
+    }
 
-    var description: String { "\(times) ms" }
+    private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+
+    var description: String {
+        let (known, unknown) = (Self.median(times.map(\.known)), Self.median(times.map(\.unknown)))
+        return String(format: "medians %.3f ms known, %.3f ms unknown, deviation %.1f", known, unknown, deviation)
+    }
 }
