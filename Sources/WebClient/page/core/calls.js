@@ -11,7 +11,7 @@ import { changeEntry } from './sync/outbox.js';
 /** @typedef {import('./types.js').Thread} Thread */
 /** @typedef {import('./types.js').Message} Message */
 
-/** What the first messages do not need waits so long. */
+/** How long work waits at the start that the first messages do not need. */
 const laterMilliseconds = 300;
 
 /** The calls of `Chat` that need the server. Their promises reject with a Problem. Their changes arrive as events. */
@@ -42,8 +42,8 @@ export class Calls {
     /** @type {LiveValue<import('./types.js').Service>} */
     service = new LiveValue();
 
-    /** Does at the start what the first messages would have to wait for. Without a stored answer of the service, the page does
-     * not know what to offer, so it comes at once.
+    /** Starts the work that would delay the first messages: after them, or at once if no answer of the service is stored, because
+     * the page then does not know what to offer.
      * @protected @param {AbortSignal} signal */
     async startLater(signal) {
         if (this.service.value) await sleep(laterMilliseconds, signal);

@@ -56,7 +56,7 @@ export class ThreadTimeline {
 
     /** Opens at the first unread message, else at the newest. */
     async open() {
-        // What is in memory needs no look into the store, which would delay the first messages.
+        // The thread in memory saves a read of the store, which would delay the first messages.
         const known = this.#means.shownThread() ?? await this.#stored();
         // A thread that is about to arrive opens then.
         if (!known || this.#isMoved) return;

@@ -137,7 +137,7 @@ export class DatabaseStore {
         } catch {
             // The transaction has ended by itself.
         }
-        // What was read is at hand already.
+        // The answers of a read are complete. Only a write waits for its commit.
         if (mode === 'readonly') return result;
         await done;
         if (topics.size > 0) this.#publish([...topics]);

@@ -136,8 +136,8 @@ export class MessageRow {
         this.setActive(this.#isActive);
     }
 
-    /** Puts the slots in place. Most rows have no picture, reply, attachments, failure and reactions: each element that is not
-     * there makes the log faster. */
+    /** Puts the slots that hold something in place. Most rows have no picture, reply, files, failure or reactions, and the log
+     * opens faster without their elements. */
     #arrange() {
         const filled = Object.keys(parts).filter((name) => this.#slots[name].hasChildNodes()).join();
         if (filled === this.#filled) return;

@@ -1,4 +1,4 @@
-// What the user chose on this device, and one of these choices: the colour scheme, which else is the system's.
+// The user's choices on this device. One of them is the colour scheme, which else is the system's.
 
 /** @typedef {'system' | 'light' | 'dark'} Theme */
 
