@@ -83,20 +83,22 @@ final class Spread: Sendable, CustomStringConvertible {
     /// Samples while `body` runs.
     func watch<Value>(_ body: () async throws -> Value) async throws -> Value {
         let isOver = Flag()
+        // Before `body` begins and after it has ended, whenever the task beside it runs.
+        sample()
         async let watching: Void = sample(until: isOver)
         defer { isOver.set() }
         let value = try await body()
         isOver.set()
         try await watching
+        sample()
         return value
     }
 
     private func sample(until over: Flag) async throws {
         while !over.isSet {
-            sample()
             try await Task.sleep(for: Self.step)
+            sample()
         }
-        sample()
     }
 
     private func sample() { samples.withLock { $0.append((.now, count())) } }
