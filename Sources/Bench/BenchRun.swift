@@ -1,6 +1,5 @@
-// The parts that all workloads share: settings, nodes, accounts, and observations while they run.
+// The parts that all workloads share: settings, nodes and accounts.
 import Domain
-import Linux
 
 struct BenchRun: Sendable {
     let settings: BenchSettings
@@ -51,70 +50,5 @@ struct BenchRun: Sendable {
         let id = try await Calls.run([calls[0]], at: endpoints[0])[0].string("id")
         _ = try await Calls.run(Array(calls.dropFirst()), at: endpoints[0], connectionCount: 16)
         return id
-    }
-
-    /// Runs `body` and returns what it cost.
-    /// - Parameters:
-    ///   - start: when to begin; now, if it is nil.
-    ///   - baseline: processes of a server that is measured instead of the nodes and their database.
-    func observing<Value>(
-        from start: MonotonicTime? = nil, baseline: [Int]? = nil, _ body: () async throws -> Value
-    ) async throws -> (value: Value, usage: Usage) {
-        let database = baseline == nil ? settings.databaseURL.map(DatabaseReader.init) : nil
-        do {
-            // Opens the session, and its first answers are slower than others.
-            _ = try await database?.read()
-            if let start { try await Progress.sleep(until: start) }
-            let before = try await counters(baseline, database)
-            let value = try await body()
-            let usage = usage(from: before, to: try await counters(baseline, database))
-            await database?.close()
-            return (value, usage)
-        } catch {
-            await database?.close()
-            throw error
-        }
-    }
-
-    /// What the measured time of `phases` cost.
-    func observe(_ phases: Phases) async throws -> Usage {
-        try await observing(from: phases.measureFrom) { try await phases.waitForEnd() }.usage
-    }
-
-    private struct Counters {
-        let cpu: CPUTimes
-        let database: DatabaseReading
-        /// Nil for a baseline.
-        let metrics: NodeMetrics?
-    }
-
-    /// Processor time is read first, because reading the others costs some.
-    private func counters(_ baseline: [Int]?, _ database: DatabaseReader?) async throws -> Counters {
-        let cpu = try CPUTimes.now(serverPIDs: baseline ?? settings.serverPIDs, postgresPID: settings.postgresPID)
-        let reading = try await database?.read() ?? DatabaseReading()
-        return Counters(
-            cpu: cpu, database: reading, metrics: baseline == nil ? try await NodeMetrics.read(endpoints) : nil)
-    }
-
-    private func usage(from before: Counters, to after: Counters) -> Usage {
-        var usage = Usage(cpu: after.cpu - before.cpu)
-        guard let metricsBefore = before.metrics, let metrics = after.metrics else { return usage }
-        usage.batching = Batching(from: metricsBefore, to: metrics)
-        usage.database = DatabaseGrowth(from: before.database, to: after.database)
-        usage.notes = missing + after.database.notes
-        return usage
-    }
-
-    /// Which flags the figures of a node would need.
-    private var missing: [String] {
-        var notes: [String] = []
-        if settings.serverPIDs.isEmpty {
-            notes.append("Processor time of the nodes is left out: name local nodes with --server-pid.")
-        }
-        if settings.postgresPID == nil {
-            notes.append("Processor time of PostgreSQL is left out: name a local one with --postgres-pid.")
-        }
-        if settings.databaseURL == nil { notes.append("WAL and disk bytes are left out: set --database.") }
-        return notes
     }
 }

@@ -109,7 +109,7 @@ struct FanoutWorkload: Sendable {
                 try await waitingCount() >= memberCount
             }
             var round = Round()
-            round.usage = try await bench.observing(baseline: baseline) {
+            round.usage = try await Observer(bench, baseline: baseline).observe {
                 control.go()
                 try await show(name, recorder, plan)
             }.usage

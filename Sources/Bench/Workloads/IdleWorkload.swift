@@ -49,7 +49,7 @@ struct IdleWorkload: Sendable {
             let openingS = Double(MonotonicTime.now - opening) / 1e9
             try await Progress.sleep(until: .now + Self.settling)
             let after = try Memory.now(settings.serverPIDs)
-            let (period, usage) = try await bench.observing {
+            let (period, usage) = try await Observer(bench).observe {
                 let (before, from) = (counts(swarms), MonotonicTime.now)
                 try await show(swarms, until: from + Double(settings.seconds))
                 return (counts: counts(swarms), before: before, seconds: Double(MonotonicTime.now - from) / 1e9)

@@ -21,8 +21,9 @@ struct LatencyWorkload: Sendable {
             perSecond: rate,
             text: String(repeating: "x", count: settings.textByteCount))
         let (toPoll, toAnswer) = (Meter(), Meter())
+        let observer = try await Observer(bench)
         let phases = Phases(warmUpSeconds: settings.warmUpSeconds, seconds: settings.seconds)
-        async let observed = bench.observe(phases)
+        async let observed = observer.observe(phases)
         async let progress: Void = Progress.show("messages", [toPoll], phases)
         let outcome = try await onEventLoop("bench-latency") { loop in
             LatencyLoop(loop, plan, toPoll: toPoll, toAnswer: toAnswer).run()

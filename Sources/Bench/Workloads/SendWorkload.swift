@@ -141,13 +141,14 @@ struct SendWorkload: Sendable {
         let meters = (0..<settings.loopCount).map { _ in Meter() }
         let acknowledged = outcome.acknowledged
         outcome.measuredCount = 0
+        let observer = try await Observer(bench)
         let phases =
             if let count = settings.messageCount {
                 Phases(warmUpSeconds: settings.warmUpSeconds, count: count)
             } else {
                 Phases(warmUpSeconds: settings.warmUpSeconds, seconds: settings.seconds)
             }
-        async let observed = bench.observe(phases)
+        async let observed = observer.observe(phases)
         async let progress: Void = Progress.show("messages", meters, phases)
         try await withThrowingTaskGroup(of: SendOutcome.self) { group in
             for (number, meter) in meters.enumerated() {

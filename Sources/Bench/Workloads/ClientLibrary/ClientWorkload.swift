@@ -79,7 +79,7 @@ struct ClientWorkload: Sendable {
         }
         for _ in 1...settings.roundCount {
             expected.heads += ClientPhaseRun.sendCount
-            let (result, cost) = try await bench.observing { try await phase(.send, store: 1) }
+            let (result, cost) = try await Observer(bench).observe { try await phase(.send, store: 1) }
             var usage = cost
             // The client's process generates the load, and not this one.
             usage.cpu.generator = result.cpuMs / 1000

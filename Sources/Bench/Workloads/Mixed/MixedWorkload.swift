@@ -44,10 +44,11 @@ struct MixedWorkload: Sendable {
         try await poll("a waiting poll of every user", within: 120) {
             plan.signals.waitingCount == plan.stage.people.count
         }
+        let observer = try await Observer(bench)
         let phases = Phases(warmUpSeconds: settings.warmUpSeconds, seconds: settings.seconds)
         plan.signals.begin(phases)
         plan.control.go()
-        async let observed = bench.observe(phases)
+        async let observed = observer.observe(phases)
         try await Progress.show("calls", plan.meters, phases)
         let usage = try await observed
         try await poll("the last answers", within: 60) { plan.signals.quietLoopCount == plan.loopCount }
