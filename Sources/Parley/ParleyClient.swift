@@ -127,7 +127,7 @@ public actor ParleyClient {
     private func settles(within limit: Duration) async -> Bool {
         let parts = parts
         let quiet = LiveValue(hub: parts.store.changes) {
-            $0.all || $0.status || $0.outbox || !$0.threads.isEmpty
+            $0.all || $0.status || $0.outbox || $0.marks || !$0.threads.isEmpty
         } fetch: {
             let waiting = try await parts.store.read { db in
                 try db.one(

@@ -14,6 +14,7 @@ final class ScriptedServer: HTTPTransport {
         var events: [JSONValue] = []
         var found: [JSONValue] = []
         var refusals: [String: String] = [:]
+        var delays: [String: Duration] = [:]
         var requests: [(line: String, body: JSONValue)] = []
     }
 
@@ -57,16 +58,20 @@ final class ScriptedServer: HTTPTransport {
     /// Refuses a call from now on: `POST /v1/auth/login`. Nil accepts it again.
     func refuse(_ line: String, _ code: String?) { state.withLock { $0.refusals[line] = code } }
 
+    /// Answers a call later from now on.
+    func delay(_ line: String, by time: Duration) { state.withLock { $0.delays[line] = time } }
+
     /// The bodies of the requests with this method and path.
     func bodies(_ line: String) -> [JSONValue] { state.withLock { $0.requests.filter { $0.line == line }.map(\.body) } }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let line = "\(request.method) \(request.url.path)"
         let body = try request.body.map { try JSONDecoder().decode(JSONValue.self, from: $0) } ?? .null
-        let refusal = state.withLock { state in
+        let (refusal, delay) = state.withLock { state in
             state.requests.append((line, body))
-            return state.refusals[line]
+            return (state.refusals[line], state.delays[line])
         }
+        if let delay { try await Task.sleep(for: delay) }
         if let refusal { return answer(400, ["code": .string(refusal), "detail": "Refused by the test."]) }
         if line == "GET /v1/sync" { return try await poll(request) }
         return state.withLock { answer(line, body, $0) } ?? answer(404, ["code": "not_found", "detail": .string(line)])

@@ -7,6 +7,8 @@ struct Changes: Sendable {
     var threads: Set<String> = []
     /// Threads whose messages, ranges or unsent messages changed.
     var timelines: Set<String> = []
+    /// The server has confirmed read marks.
+    var marks = false
     /// Threads whose list of members changed.
     var members: Set<String> = []
     var outbox = false

@@ -33,6 +33,7 @@ extension Fold {
     /// The server has a mark. Its event, with the counts, arrives by the end of the next poll.
     mutating func confirmMark(_ seq: Seq, in id: String, poll: Int) throws {
         try db.run("update mark set confirmed = ? where thread_id = ? and read_seq = ?", [poll, id, seq.rawValue])
+        changes.marks = true
     }
 
     /// Polls have new numbers after a start.
