@@ -148,6 +148,16 @@ class Daily(BrowserTest):
             (file["width"], file["height"]) for message in self.ben.messages(self.thread)
             for file in message["payload"].get("attachments", [])] == [(300, 200)])
 
+    def test_people_who_are_known_after_the_sign_are_listed(self):
+        held = []
+        self.chat.page.route(re.compile("/members"), lambda route: held.append(route), times=1)
+        self.open_garden()
+        eventually("the call", lambda: self.chat.page.wait_for_timeout(20) or held)
+        self.keys.type("@")
+        expect(self.chat.box).to_have_attribute("aria-autocomplete", "list")
+        held[0].continue_()
+        expect(self.chat.page.get_by_role("option")).to_have_count(2)
+
     def test_invite(self):
         dan = self.account(f"Dan {self.ben.username}")
         self.open_garden()

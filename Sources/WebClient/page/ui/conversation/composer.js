@@ -107,7 +107,12 @@ export class Composer extends Component {
             this.#picker.value = '';
         });
         this.follow(this.chat.draft(this.threadID), (draft) => this.#showDraft(draft));
-        this.follow(this.chat.members(this.threadID), (members) => this.#members = members);
+        this.follow(this.chat.members(this.threadID), (members) => {
+            const areFirst = this.#members.length === 0;
+            this.#members = members;
+            // The first sign may be there before them.
+            if (areFirst && document.activeElement === this.#text) this.#completion?.update();
+        });
         // What is done next, such as signing out, must find the draft in the store.
         const save = () => this.#saveDraft();
         this.#text.addEventListener('blur', save);
