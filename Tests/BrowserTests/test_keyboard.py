@@ -177,6 +177,8 @@ class Daily(BrowserTest):
         direct = self.ann.direct(self.cleo)
         self.cleo.send(direct, "hello")
         self.open_garden()
+        expect(self.chat.conversation("Cleo")).to_be_visible()
+        expect(self.chat.conversation("Garden")).to_have_attribute("aria-current", "page")
         self.keys.press("Alt+ArrowUp")
         expect(self.chat.role("heading", "Cleo")).to_be_visible()
         self.keys.press("Alt+ArrowDown")
