@@ -75,8 +75,9 @@ def compile_programs():
     with tarfile.open(fileobj=io.BytesIO(files)) as archive:
         archive.extractall(source)
     flags = ["--configuration", "release", "--static-swift-stdlib", "--scratch-path", SCRATCH / "build"]
-    # Crashes need functions and lines. More would bring the times of compiled C modules, which differ each time.
-    flags += ["-Xswiftc", "-gline-tables-only"]
+    # Crashes need functions and lines. References to compiled C modules would bring ids that differ each time.
+    for flag in ("-gline-tables-only", "-Xfrontend", "-no-clang-module-breadcrumbs"):
+        flags += ["-Xswiftc", flag]
     # Names of sources in debug information and in messages of crashes.
     hidden = f"{source}=/parley"
     flags += ["-Xswiftc", "-file-prefix-map", "-Xswiftc", hidden, "-Xcc", f"-ffile-prefix-map={hidden}"]
