@@ -28,8 +28,8 @@ package struct ScryptCost: Sendable, Equatable {
 
     var memoryByteCount: Int { (128 * r) << logN }
 
-    /// The cost that takes as long as this one does longer than another, to within half a step of `r`. Nil if the other
-    /// takes as long, or longer.
+    /// What this cost takes longer than another, as a cost of its own, to within half a step of `r`. Nil if the other
+    /// takes as long or longer.
     func less(_ other: ScryptCost) -> ScryptCost? {
         let others = Double(other.r * other.p << other.logN) / Double(p << logN)
         let rest = r - Int(others.rounded())

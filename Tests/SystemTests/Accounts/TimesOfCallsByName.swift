@@ -30,6 +30,7 @@ extension SystemTests {
             // A caller for each name.
             let (tokens, room) = try await InsertedPeople.room(of: 2 * pairCount, in: database, on: cluster)
             let people = tokens.map { Person(id: "", username: "", password: "", session: "", token: $0) }
+            // 12 is the password cost of the nodes of tests.
             let known = try await accounts(hash: hash(logN: 12), in: database)
             return Place(
                 node: node, cluster: cluster, database: database, relay: relay, people: people, thread: room,

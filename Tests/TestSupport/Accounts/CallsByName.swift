@@ -18,8 +18,8 @@ package struct CallByName: Sendable, CustomStringConvertible {
         (self.method, target, content, self.namings) = (method, path, body, namings)
     }
 
-    /// A call that takes a user's id. An id has 74 random bits, and whoever has it may see the profile by the contract:
-    /// so answers may differ for ids, unless `hidesIDs`. Other names in the place of the id tell nothing.
+    /// A call that takes a user's id. An id has 74 random bits, and the contract shows the profile to whoever has it. So
+    /// answers may differ for ids, unless `hidesIDs`. They must not differ for other names in the place of the id.
     private static func byID(
         _ method: String, _ path: String, _ body: String? = nil, hidesIDs: Bool = false
     ) -> CallByName {

@@ -83,7 +83,7 @@ final class Spread: Sendable, CustomStringConvertible {
     /// Samples while `body` runs.
     func watch<Value>(_ body: () async throws -> Value) async throws -> Value {
         let isOver = Flag()
-        // Before `body` begins and after it has ended, whenever the task beside it runs.
+        // The task below may run late, so the first and the last sample are taken here.
         sample()
         async let watching: Void = sample(until: isOver)
         defer { isOver.set() }

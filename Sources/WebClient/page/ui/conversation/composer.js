@@ -110,7 +110,7 @@ export class Composer extends Component {
         this.follow(this.chat.members(this.threadID), (members) => {
             const areFirst = this.#members.length === 0;
             this.#members = members;
-            // The first sign may be there before them.
+            // An @ that was written before the members were loaded has listed nobody.
             if (areFirst && document.activeElement === this.#text) this.#completion?.update();
         });
         // What is done next, such as signing out, must find the draft in the store.
