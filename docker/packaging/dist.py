@@ -64,7 +64,7 @@ def commit_time():
 
 
 def compile_programs():
-    """Builds the executables of the commit with Swift's libraries inside, and returns their folder."""
+    """Builds the executables of the commit with Swift's libraries inside; returns their folder and the sources'."""
     SCRATCH.mkdir(mode=0o700, exist_ok=True)
     if SCRATCH.is_symlink() or SCRATCH.stat().st_uid != os.getuid():
         raise Failure(f"{SCRATCH} belongs to somebody else. Delete it.")
@@ -83,7 +83,7 @@ def compile_programs():
     flags += ["-Xswiftc", "-file-prefix-map", "-Xswiftc", hidden, "-Xcc", f"-ffile-prefix-map={hidden}"]
     for program in PROGRAMS:
         subprocess.run(["swift", "build", *map(str, flags), "--product", program], cwd=source, check=True)
-    return Path(run("swift", "build", *flags, "--show-bin-path", cwd=source).strip())
+    return Path(run("swift", "build", *flags, "--show-bin-path", cwd=source).strip()), source
 
 
 def separate(source, program, folder, symbols):
@@ -199,7 +199,10 @@ def main():
         raise Failure("A release is built on Debian 12, whose libraries the Debian package and the image need.")
     version, time = release_version(), commit_time()
     architecture = run("dpkg", "--print-architecture").strip()
-    built = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else compile_programs()
+    built, source = (Path(sys.argv[1]).resolve(), ROOT) if len(sys.argv) > 1 else compile_programs()
+    resolved = source / "Package.resolved"
+    if not resolved.exists():
+        raise Failure(f"{resolved} does not exist. SwiftPM writes it, with the versions of packages, when it builds.")
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
     with tempfile.TemporaryDirectory() as name:
@@ -220,7 +223,7 @@ def main():
             "the image, unpacked": unpacked,
         })
         (DIST / f"parley-{version}.spdx.json").write_text(
-            sbom.document(ROOT, version, time, {*needed, *needed_by_tools}, debian))
+            sbom.document(resolved, version, time, {*needed, *needed_by_tools}, debian))
     sums = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in sorted(DIST.iterdir())]
     (DIST / "SHA256SUMS").write_text("".join(sums))
     for file in sorted(DIST.iterdir()):

@@ -4,7 +4,6 @@ import hashlib
 import json
 import subprocess
 import time as clock
-from pathlib import Path
 
 # Linked by nothing but tests.
 ONLY_TESTS = {"yams"}
@@ -21,8 +20,8 @@ def package(name, version, purl, supplier, **more):
     }
 
 
-def swift_packages(root):
-    for pin in json.loads((Path(root) / "Package.resolved").read_text())["pins"]:
+def swift_packages(resolved):
+    for pin in json.loads(resolved.read_text())["pins"]:
         place = pin["location"].removeprefix("https://").removesuffix(".git")
         version = pin["state"]["version"]
         yield pin["identity"], package(
@@ -37,8 +36,9 @@ def toolchain():
                    "Organization: Swift project", licenseDeclared="Apache-2.0 WITH Swift-exception")
 
 
-def document(root, version, time, linked, debian):
-    """Returns the document. `linked` are the Debian packages of linked libraries, `debian` all of the image."""
+def document(resolved, version, time, linked, debian):
+    """Returns the document. `resolved` is the file with the versions of Swift packages, `linked` are the Debian packages
+    of linked libraries, `debian` all of the image."""
     parley = package("parley", version, f"pkg:generic/parley@{version}", "Organization: Parley",
                      licenseDeclared="Apache-2.0", primaryPackagePurpose="APPLICATION")
     packages, relations = [parley], [("SPDXRef-DOCUMENT", "DESCRIBES", parley["SPDXID"])]
@@ -48,7 +48,7 @@ def document(root, version, time, linked, debian):
         relations.append((entry["SPDXID"], kind, target) if source is None else (source, kind, entry["SPDXID"]))
 
     add(toolchain(), parley["SPDXID"], "STATIC_LINK")
-    for identity, entry in swift_packages(root):
+    for identity, entry in swift_packages(resolved):
         if identity in ONLY_TESTS:
             add(entry, None, "TEST_DEPENDENCY_OF", parley["SPDXID"])
         else:
