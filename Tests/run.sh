@@ -16,6 +16,8 @@
 #
 # All random tests of a run draw from one seed, which is printed: SEED=7 repeats it.
 #
+# Tests store their files in TMPDIR. Without it they use memory if the machine has enough: /dev/shm, otherwise /tmp.
+#
 # A new suite of the system tests runs alone until it is listed below. List a suite there if it may run beside others: it
 # bounds no latency, no ratio of times, no memory, and breaks nothing that has a deadline.
 set -euo pipefail
@@ -227,13 +229,26 @@ check_counts() {
     return 1
 }
 
+# choose_folder: sets TMPDIR to memory if 12 GiB are free there, of which all groups together use 7. Tests create
+# thousands of databases and folders and remove them again. On a disk that takes most of their time.
+choose_folder() {
+    local kib=$((12 << 20)) free available
+    [ -z "${TMPDIR:-}" ] && [ "$(stat --file-system --format %T /dev/shm)" = tmpfs ] || return 0
+    # In many containers no program may be there, and tests write some.
+    ! grep -qE '^\S+ /dev/shm \S+ \S*noexec' /proc/mounts || return 0
+    free=$(df --output=avail --block-size=1K /dev/shm | tail -n 1)
+    available=$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)
+    if [ "$free" -ge $kib ] && [ "$available" -ge $kib ]; then export TMPDIR=/dev/shm; fi
+}
+
 # Groups that still run when this script ends are ended with it.
 trap 'jobs -rp | xargs -r kill 2>/dev/null || true' EXIT
 trap 'exit 130' INT TERM
 
 check_lists
+choose_folder
 [ "${1:-}" = only ] || { rm -rf "${logs:?}" && mkdir -p "$logs" && : >"$logs/first-failures"; }
-say "the seed of this run is $PARLEY_SEED; SEED=$PARLEY_SEED repeats its random tests."
+say "the seed of this run is $PARLEY_SEED; SEED=$PARLEY_SEED repeats its random tests. Files of tests are in ${TMPDIR:-/tmp}."
 case ${1:-} in
     all)
         # The longest groups first.

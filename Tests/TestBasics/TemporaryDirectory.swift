@@ -2,9 +2,16 @@
 
 import Foundation
 
-/// A new empty directory under /tmp, removed with this value. Other users may pass through it but not list it. For root,
-/// PostgreSQL runs as another user, and must reach its directory.
+/// A new empty directory, removed with this value. Other users may pass through it but not list it. For root, PostgreSQL
+/// runs as another user, and must reach its directory.
 package final class TemporaryDirectory: Sendable {
+    /// Where tests store files: `TMPDIR`, or /tmp. Tests/run.sh sets `TMPDIR`. A short path, because those of sockets have
+    /// at most 107 bytes.
+    package static let parent: String = {
+        let variable = ProcessInfo.processInfo.environment["TMPDIR"] ?? ""
+        return variable.isEmpty ? "/tmp" : variable
+    }()
+
     /// Absolute, about 25 bytes.
     package let path: String
 
@@ -18,7 +25,7 @@ package final class TemporaryDirectory: Sendable {
 
     /// Creates a directory that stays until it is removed by its path.
     package static func make() throws -> String {
-        var template = Array("/tmp/parley-test-XXXXXX".utf8CString)
+        var template = Array("\(parent)/parley-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         guard chmod(path, 0o711) == 0 else { throw CocoaError(.fileWriteUnknown) }

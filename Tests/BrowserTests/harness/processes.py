@@ -44,7 +44,7 @@ class Postgres:
         self.run("initdb", "-D", self.data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
         self.process = subprocess.Popen(
             [self.program("postgres"), "-D", self.data, "-k", self.directory, "-c", "listen_addresses=",
-             "-c", "fsync=off", "-c", "max_connections=60"],
+             "-c", "fsync=off", "-c", "autovacuum=off", "-c", "max_connections=60"],
             stdout=subprocess.DEVNULL, stderr=open(self.directory / "log", "wb"), **self.user)
         eventually("PostgreSQL to start", lambda: not subprocess.run(
             [self.program("pg_isready"), "-q", "-h", self.directory], check=False).returncode)

@@ -5,7 +5,7 @@ import EmbeddedPostgres
 import Foundation
 import Synchronization
 
-/// A PostgreSQL in a directory under /tmp. Server and directory are removed when the test process ends in any way.
+/// A PostgreSQL in a temporary directory. Server and directory are removed when the test process ends in any way.
 package final class TestCluster: Sendable {
     let cluster: PostgresCluster
     private let guardian: Guardian
@@ -22,12 +22,17 @@ package final class TestCluster: Sendable {
     private static let sharedStart = Mutex<Task<TestCluster, any Error>?>(nil)
 
     /// The cluster that all suites of this test process share. Tests must not stop it. It does not wait for the disk, and
-    /// so creates a database in half the time: no test ends the machine, and what a killed process has written stays.
+    /// so creates a database in half the time: no test ends the machine, and what a killed process has written stays. Its
+    /// databases are not vacuumed, because each lives for seconds, and a process would visit all of them every minute.
     package static func shared() async throws -> TestCluster {
         let start = sharedStart.withLock { start in
             let running =
                 start
-                ?? Task { try await own(fsync: false, settings: ["wal_compression": "off", "max_connections": "400"]) }
+                ?? Task {
+                    try await own(
+                        fsync: false,
+                        settings: ["autovacuum": "off", "max_connections": "400", "wal_compression": "off"])
+                }
             start = running
             return running
         }

@@ -138,7 +138,7 @@ private final class NamelessFile: Sendable {
     let descriptor: Int32
 
     init() throws {
-        var template = Array("/tmp/parley-test-XXXXXX".utf8CString)
+        var template = Array("\(TemporaryDirectory.parent)/parley-test-XXXXXX".utf8CString)
         descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw TestProcess.Failure(description: "no temporary file: \(errno)") }
         // A process may open its stream again; it must append then, too.
