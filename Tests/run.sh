@@ -251,23 +251,26 @@ choose_folder
 say "the seed of this run is $PARLEY_SEED; SEED=$PARLEY_SEED repeats its random tests. Files of tests are in ${TMPDIR:-/tmp}."
 case ${1:-} in
     all)
-        # The longest groups first.
         skip=(--skip "$bench" --skip "$faults_1" --skip "$faults_2" --skip "$faults_3")
         for number in 1 2 3 4; do
             # shellcheck disable=SC2086
             filters[number]=$(lane ${lanes[number - 1]})
             skip+=(--skip "${filters[number]}")
-            start "system-$number" 900 --filter "${filters[number]}"
         done
-        start unit-store 900 --filter '^StoreTests\.' --skip "$measuring"
-        start unit-postgres 900 --filter "$postgres"
+        # The longest groups first, and those that wait (system) beside those that compute.
+        start system-4 900 --filter "${filters[4]}"
         with "$browser_tools" start browser-1 600 Tests/BrowserTests/run.py --without test_speed --part 1/2
-        with "$browser_tools" start browser-2 600 Tests/BrowserTests/run.py --without test_speed --part 2/2
+        start system-1 900 --filter "${filters[1]}"
         start unit-rest 900 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring" --skip "$postgres"
+        with "$browser_tools" start browser-2 600 Tests/BrowserTests/run.py --without test_speed --part 2/2
+        start unit-store 900 --filter '^StoreTests\.' --skip "$measuring"
+        start system-2 900 --filter "${filters[2]}"
         start unit-api 900 --filter '^APITests\.' --skip "$measuring"
+        start system-3 900 --filter "${filters[3]}"
+        start unit-postgres 900 --filter "$postgres"
+        start sample 900 Tests/SDKSample/run.py
         start unit-log 900 --filter '^LogTests\.' --skip "$measuring"
         start bench 300 --filter "$bench"
-        start sample 900 Tests/SDKSample/run.py
         with deno start web-modules 120 Tests/WebClientTests/run.sh
         wait
         start faults-1 1800 --filter "$faults_1"

@@ -112,7 +112,7 @@ def main():
         garden = ann.group("Roof garden", ben, cleo)
         ann.read(garden, cleo.send(garden, "I watered the tomatoes last night")["seq"])
 
-        context = World.browser().new_context(
+        context = World.browser(is_whole=True).new_context(
             viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SCALE, color_scheme="light",
             locale="en-GB")
         chat = Chat(context.new_page(), World.origin(node), ann).open().sign_in()

@@ -83,7 +83,7 @@ class Camera:
         self.folder, self.look, self.taken = folder, look, []
         self.is_arabic = look == "rtl"
         self.story = Story(World.node().port, self.is_arabic)
-        self.context = World.browser().new_context(**LOOKS[look])
+        self.context = World.browser(is_whole=True).new_context(**LOOKS[look])
         self.chat = Chat(self.context.new_page(), World.origin(World.node()), self.story.ann)
         self.page = self.chat.page
 

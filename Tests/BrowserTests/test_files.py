@@ -124,7 +124,7 @@ class Costs(BrowserTest):
 
     def megabytes(self):
         """The memory of the largest tab."""
-        session = World.browser().new_browser_cdp_session()
+        session = self.chromium.new_browser_cdp_session()
         processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
         session.detach()
         sizes = []

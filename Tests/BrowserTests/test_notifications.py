@@ -15,6 +15,8 @@ SEEN = "isSeen => { globalThis.isSeen = isSeen; document.dispatchEvent(new Event
 
 
 class Notifications(BrowserTest):
+    needs_whole_browser = True
+
     def setUp(self):
         super().setUp()
         self.ann, self.ben = self.account("Ann"), self.account("Ben")

@@ -8,6 +8,8 @@ from harness.processes import eventually
 
 
 class Push(BrowserTest):
+    needs_whole_browser = True
+
     def setUp(self):
         super().setUp()
         self.ann, self.ben = self.account("Ann"), self.account("Ben")

@@ -33,6 +33,8 @@ WATCH = """
 
 
 class LongConversation(BrowserTest):
+    needs_whole_browser = True
+
     @classmethod
     def setUpClass(cls):
         port = World.node().port

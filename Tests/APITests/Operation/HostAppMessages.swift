@@ -90,7 +90,8 @@ struct HostAppMessages {
         #expect(sent["payload.order"]?.integer == 42)
         #expect(try await admin.post(ground.path, body).status == 200)
         #expect(
-            try await admin.post(ground.path, body.replacingOccurrences(of: ":42}", with: ":43}")).problemCode == "id_taken"
+            try await admin.post(ground.path, body.replacingOccurrences(of: ":42}", with: ":43}")).problemCode
+                == "id_taken"
         )
         #expect(try await ground.unread(ground.ann) == 1)
         #expect(try await ground.unread(ben) == 1)

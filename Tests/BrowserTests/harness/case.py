@@ -12,6 +12,8 @@ class BrowserTest(unittest.TestCase):
     """After each test, no page may have thrown, broken its Content-Security-Policy, or called another host."""
 
     maxDiff = None
+    # Whether the tests need all of Chromium. Its part without windows shows no notifications and receives no push messages.
+    needs_whole_browser = False
 
     def setUp(self):
         self.node = World.node()
@@ -22,13 +24,17 @@ class BrowserTest(unittest.TestCase):
     def origin(self):
         return World.origin(self.node)
 
+    @property
+    def chromium(self):
+        return World.browser(is_whole=self.needs_whole_browser)
+
     def account(self, name):
         """A person with an account, and no browser yet."""
         return Api(self.node.port, name)
 
     def browser(self, **options):
         """A browser with nothing in it, in English unless the options say otherwise."""
-        context = World.browser().new_context(**{"locale": "en-GB", **options})
+        context = self.chromium.new_context(**{"locale": "en-GB", **options})
         self.watch(context)
         return context
 
