@@ -16,7 +16,8 @@
 #
 # All random tests of a run draw from one seed, which is printed: SEED=7 repeats it.
 #
-# Tests store their files in TMPDIR. Without it they use memory if the machine has enough: /dev/shm, otherwise /tmp.
+# Tests store their files in a folder of the run: in TMPDIR if it is set, otherwise in memory (/dev/shm) if there is enough,
+# otherwise in /tmp.
 #
 # A new suite of the system tests runs alone until it is listed below. List a suite there if it may run beside others: it
 # bounds no latency, no ratio of times, no memory, and breaks nothing that has a deadline.
@@ -229,26 +230,38 @@ check_counts() {
     return 1
 }
 
-# choose_folder: sets TMPDIR to memory if 12 GiB are free there, of which all groups together use 7. Tests create
-# thousands of databases and folders and remove them again. On a disk that takes most of their time.
-choose_folder() {
-    local kib=$((12 << 20)) free available
-    [ -z "${TMPDIR:-}" ] && [ "$(stat --file-system --format %T /dev/shm)" = tmpfs ] || return 0
-    # In many containers no program may be there, and tests write some.
-    ! grep -qE '^\S+ /dev/shm \S+ \S*noexec' /proc/mounts || return 0
-    free=$(df --output=avail --block-size=1K /dev/shm | tail -n 1)
-    available=$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)
-    if [ "$free" -ge $kib ] && [ "$available" -ge $kib ]; then export TMPDIR=/dev/shm; fi
+# has_memory: whether tests may store their files in /dev/shm. It needs 12 GiB, of which all groups together use 7, and that
+# programs may run there: tests write some, and many containers forbid it.
+has_memory() {
+    local kib=$((12 << 20))
+    [ "$(stat --file-system --format %T /dev/shm)" = tmpfs ] &&
+        ! grep -qE '^\S+ /dev/shm \S+ \S*noexec' /proc/mounts &&
+        [ "$(df --output=avail --block-size=1K /dev/shm | tail -n 1)" -ge $kib ] &&
+        [ "$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)" -ge $kib ]
 }
 
-# Groups that still run when this script ends are ended with it.
-trap 'jobs -rp | xargs -r kill 2>/dev/null || true' EXIT
-trap 'exit 130' INT TERM
+# make_folder: creates TMPDIR, the folder of this run's files, which PostgreSQL's user may pass through. Tests create
+# databases and folders by the thousand and remove them again. On a disk that takes most of their time.
+make_folder() {
+    local parent=${TMPDIR:-/tmp}
+    if [ -z "${TMPDIR:-}" ] && has_memory; then parent=/dev/shm; fi
+    TMPDIR=$(mktemp -d "$parent/parley-XXXXXX")
+    export TMPDIR
+    chmod 711 "$TMPDIR"
+}
+
+# At the end of this script: ends the groups that still run, and removes the run's files.
+finish() {
+    jobs -rp | xargs -r kill 2>/dev/null || true
+    rm -rf "$TMPDIR" 2>/dev/null || true
+}
 
 check_lists
-choose_folder
+make_folder
+trap finish EXIT
+trap 'exit 130' INT TERM
 [ "${1:-}" = only ] || { rm -rf "${logs:?}" && mkdir -p "$logs" && : >"$logs/first-failures"; }
-say "the seed of this run is $PARLEY_SEED; SEED=$PARLEY_SEED repeats its random tests. Files of tests are in ${TMPDIR:-/tmp}."
+say "the seed of this run is $PARLEY_SEED; SEED=$PARLEY_SEED repeats its random tests. Files of tests are in $TMPDIR."
 case ${1:-} in
     all)
         skip=(--skip "$bench" --skip "$faults_1" --skip "$faults_2" --skip "$faults_3")
@@ -300,7 +313,8 @@ case ${1:-} in
         exit $status
         ;;
     only)
-        exec "${swift_tests[@]}" --filter "${2:?usage: Tests/run.sh only REGEX}"
+        "${swift_tests[@]}" --filter "${2:?usage: Tests/run.sh only REGEX}" &
+        wait $!
         ;;
     *)
         say 'usage: Tests/run.sh all | quick | only REGEX' >&2

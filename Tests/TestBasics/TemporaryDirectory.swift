@@ -5,14 +5,14 @@ import Foundation
 /// A new empty directory, removed with this value. Other users may pass through it but not list it. For root, PostgreSQL
 /// runs as another user, and must reach its directory.
 package final class TemporaryDirectory: Sendable {
-    /// Where tests store files: `TMPDIR`, or /tmp. Tests/run.sh sets `TMPDIR`. A short path, because those of sockets have
-    /// at most 107 bytes.
+    /// Where tests store files: `TMPDIR`, or /tmp. Tests/run.sh makes `TMPDIR` and removes it. The path must be short: that
+    /// of a socket has at most 107 bytes.
     package static let parent: String = {
         let variable = ProcessInfo.processInfo.environment["TMPDIR"] ?? ""
         return variable.isEmpty ? "/tmp" : variable
     }()
 
-    /// Absolute, about 25 bytes.
+    /// Absolute, about 40 bytes.
     package let path: String
 
     package init() throws {
