@@ -87,7 +87,9 @@ class Sink:
         behaviour = self.behaviour(path, body)
         if behaviour["kind"] == "hang":
             self.report(path, headers, body, None)
-            await asyncio.sleep(3600)
+            # No answer, until the client gives up.
+            await reader.read()
+            return False
         if behaviour["kind"] == "drop":
             self.report(path, headers, body, None)
             return False
