@@ -5,12 +5,9 @@ import Foundation
 /// A new empty directory, removed with this value. Other users may pass through it but not list it. For root, PostgreSQL
 /// runs as another user, and must reach its directory.
 package final class TemporaryDirectory: Sendable {
-    /// Where tests store files: `TMPDIR`, or /tmp. Tests/run.sh makes `TMPDIR` and removes it. The path must be short: that
-    /// of a socket has at most 107 bytes.
-    package static let parent: String = {
-        let variable = ProcessInfo.processInfo.environment["TMPDIR"] ?? ""
-        return variable.isEmpty ? "/tmp" : variable
-    }()
+    /// Where tests store files: `TMPDIR`, which Tests/run.sh makes and removes, or /tmp. It must be short, because tests put
+    /// sockets there, and a socket's path has at most 107 bytes.
+    package static let parent = FileManager.default.temporaryDirectory.path
 
     /// Absolute, about 40 bytes.
     package let path: String

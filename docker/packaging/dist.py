@@ -202,7 +202,7 @@ def main():
     built, source = (Path(sys.argv[1]).resolve(), ROOT) if len(sys.argv) > 1 else compile_programs()
     resolved = source / "Package.resolved"
     if not resolved.exists():
-        raise Failure(f"{resolved} does not exist. SwiftPM writes it, with the versions of packages, when it builds.")
+        raise Failure(f"{resolved}, with the versions of Swift packages, does not exist. Run make release first.")
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
     with tempfile.TemporaryDirectory() as name:

@@ -12,7 +12,8 @@ class BrowserTest(unittest.TestCase):
     """After each test, no page may have thrown, broken its Content-Security-Policy, or called another host."""
 
     maxDiff = None
-    # Whether the tests need all of Chromium. Its part without windows shows no notifications and receives no push messages.
+    # Whether the tests need all of Chromium. Its part without windows shows no notifications and receives no push messages,
+    # and the figures of test_speed are of what people have.
     needs_whole_browser = False
 
     def setUp(self):

@@ -1,5 +1,4 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
-
 // Declarations in place of SwiftUI's, as far as the SDK's tutorial uses them, so that its code is type-checked on Linux. They
 // show that the tutorial uses the SDK rightly. That it uses SwiftUI rightly shows only Xcode.
 @_exported import Foundation
