@@ -16,8 +16,6 @@ CHECKS = --explicit-target-dependency-import-check error
 # modules are built for that. docs/decisions/build.md has the reasons. `make check` and `make test FILTER=…` use the debug
 # build, which a change rebuilds in seconds.
 RELEASE = -c release -Xswiftc -enable-testing
-# Only XCTest finds its tests in an index of the sources, and no test uses it.
-WITHOUT_XCTEST = --disable-xctest --disable-index-store
 
 # A regular expression: `make test FILTER=Receipts` runs the Swift tests whose names match.
 FILTER ?=
@@ -138,7 +136,7 @@ build: deps ## build everything for debugging, with the tests
 	@$(SWIFT) build --build-tests $(CHECKS)
 
 optimised: deps
-	@$(SWIFT) build $(RELEASE) --build-tests $(WITHOUT_XCTEST) $(CHECKS)
+	@$(SWIFT) build $(RELEASE) --build-tests $(CHECKS)
 
 release: deps ## build the executables in .build/release
 	@for product in parley parley-thumbnailer parley-chat parley-bench; do \

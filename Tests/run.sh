@@ -48,7 +48,7 @@ lane_2=(SendingAlerts AlertLoops ServingTLS FuzzingRequests RequestLog MetricsPa
     PolicyUnderKills)
 lane_3=(FirstStart DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls SendingFromBothNodes
     ExportingAccounts StartFailures DeliveredMarks MadeUpCursors ClientVectors ClientFiles ClientInbox
-    SendingFromSQL ClientReview)
+    SendingFromSQL ClientReview RepeatedCreations ConfinedSenders)
 lane_4=(MailedCodes StoppedDatabase AttachmentAccess ResumingUploads DeletedFiles BrowserSafety
     GeneratedClient ReferenceClient LinkedLibraries ClientMembers ClientStores ImportingArchives ImportingFromOthers
     BehindCaddy LongCallsThroughProxies Upgrading)
@@ -63,12 +63,13 @@ postgres='^(EmbeddedPostgresTests|PostgresTests|ServiceTests)\.'
 # Unit suites that wait, start many servers, draw many pictures or play long histories: not in `quick`.
 slow='^((EmbeddedPostgresTests|PostgresTests|ServiceTests|ObjectStoreTests|ThumbnailingTests)\.|APITests\.(AccessByRole|LawOfCounts)/'
 slow+='|LogTests\.(LogEpochs|LawsOfTheLog|TrimmingTheLog)/|StoreTests\.(Plans|SendingFromSQL/|IndexingMessages/))'
-# Tests of rules under faults, in three groups that run with nothing else beside them, because they have deadlines. A
-# failure is never repeated.
+# Tests of rules under faults, and others that have deadlines or bound memory, in three groups of about the same length that
+# run with nothing else beside them. A failure is never repeated.
 slow_faults='(chaos|manyPollsReturn|poolCut|slowReaders)\('
-faults_1='^SystemTests\.SystemTests/(ClientDevices|InterruptedUploads|RunningCommands)/'
+faults_1='^SystemTests\.SystemTests/(ClientDevices|InterruptedUploads|RunningCommands|MovingArchives|Shutdown|UploadMemory|'
+faults_1+='SendingFromSQLUnderFaults)/'
 faults_2="^SystemTests\\.SystemTests/Faults/$slow_faults"
-faults_3="^SystemTests\\.SystemTests/((SendingFromSQLUnderFaults|WebhooksUnderFaults)/|Faults/(?!$slow_faults))"
+faults_3="^SystemTests\\.SystemTests/(WebhooksUnderFaults/|Faults/(?!$slow_faults))"
 
 # Tools from PyPI without which no test of the browser runs.
 browser_tools='greenlet playwright axe_playwright_python'
