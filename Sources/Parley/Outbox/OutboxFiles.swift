@@ -3,15 +3,21 @@ import Foundation
 
 struct OutboxFiles: Sendable {
     let directory: URL
+    /// That of a store in memory, which goes with its client.
+    private let temporary: TemporaryFolder?
     /// Copies whose message is not in the outbox yet.
     private let pending = Locked<Set<String>>([])
 
     init(_ location: StoreLocation) throws {
-        directory =
-            switch location {
-            case .file(let directory): directory.appendingPathComponent("outbox")
-            case .memory: FileManager.default.temporaryDirectory.appendingPathComponent("parley-\(UUID().uuidString)")
-            }
+        switch location {
+        case .file(let directory):
+            self.directory = directory.appendingPathComponent("outbox")
+            temporary = nil
+        case .memory:
+            let temporary = TemporaryFolder()
+            directory = temporary.url
+            self.temporary = temporary
+        }
     }
 
     func url(_ copy: String) -> URL { directory.appendingPathComponent(copy) }
@@ -68,4 +74,11 @@ struct OutboxFiles: Sendable {
         let kept = pending.withLock { $0 }.union(try await needed())
         for name in names where !kept.contains(name) { try? FileManager.default.removeItem(at: url(name)) }
     }
+}
+
+/// A folder that is removed, if it was created, when nobody refers to it any more.
+private final class TemporaryFolder: Sendable {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("parley-\(UUID().uuidString)")
+
+    deinit { try? FileManager.default.removeItem(at: url) }
 }

@@ -50,7 +50,6 @@ struct OutboxRows {
     @Test("A file that cannot be copied and one that the server has leave nothing behind")
     func copies() async throws {
         let files = try OutboxFiles(.memory)
-        defer { try? FileManager.default.removeItem(at: files.directory) }
         let json = #"{"id": "a1", "name": "a", "content_type": "text/plain", "size": 3, "state": "ready"}"#
         let attachment = try JSONDecoder().decode(Attachment.self, from: Data(json.utf8))
         #expect(try files.add(.attachment(attachment)).copy == nil)
@@ -63,5 +62,15 @@ struct OutboxRows {
         files.remove([copied])
         #expect(files.pendingCount == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: files.directory.path) == [])
+    }
+
+    @Test("Copies of a store in memory go with their client")
+    func copiesInMemory() throws {
+        var files: OutboxFiles? = try OutboxFiles(.memory)
+        let directory = try #require(files?.directory.path)
+        _ = try files?.add(.data(Data("abc".utf8), name: "abc"))
+        #expect(FileManager.default.fileExists(atPath: directory))
+        files = nil
+        #expect(!FileManager.default.fileExists(atPath: directory))
     }
 }
