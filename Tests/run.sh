@@ -66,9 +66,8 @@ slow+='|LogTests\.(LogEpochs|LawsOfTheLog|TrimmingTheLog)/|StoreTests\.(Plans|Se
 # Tests of rules under faults, and others that have deadlines or bound memory, in three groups of about the same length that
 # run with nothing else beside them. A failure is never repeated.
 slow_faults='(chaos|manyPollsReturn|poolCut|slowReaders)\('
-faults_1='^SystemTests\.SystemTests/(ClientDevices|InterruptedUploads|RunningCommands|MovingArchives|Shutdown|UploadMemory|'
-faults_1+='SendingFromSQLUnderFaults)/'
-faults_2="^SystemTests\\.SystemTests/Faults/$slow_faults"
+faults_1='^SystemTests\.SystemTests/(ClientDevices|RunningCommands|MovingArchives|Shutdown|UploadMemory)/'
+faults_2="^SystemTests\\.SystemTests/((InterruptedUploads|SendingFromSQLUnderFaults)/|Faults/$slow_faults)"
 faults_3="^SystemTests\\.SystemTests/(WebhooksUnderFaults/|Faults/(?!$slow_faults))"
 
 # Tools from PyPI without which no test of the browser runs.
