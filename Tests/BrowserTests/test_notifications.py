@@ -14,7 +14,7 @@ HIDE = """() => {
 # Counts the notifications that a page has shown.
 COUNT = """() => {
     globalThis.notified = 0;
-    // A page without an address has none.
+    // about:blank knows no service workers.
     const registration = globalThis.ServiceWorkerRegistration?.prototype;
     if (!registration) return;
     const show = registration.showNotification;
@@ -46,15 +46,12 @@ class Notifications(BrowserTest):
         return dialog
 
     def wait_for_notifications(self, count):
-        """Waits until the pages have shown so many. Chromium forgets a notification if a page lists them at the moment at
-        which it is shown."""
+        """Waits until the pages have shown so many."""
         eventually(f"{count} notifications", lambda: sum(
             page.evaluate("notified") for page in self.context.pages) == count)
 
     def shown(self):
-        return self.chat.page.evaluate(
-            "navigator.serviceWorker.ready.then(async (registration) =>"
-            " (await registration.getNotifications()).map(({title, body}) => [title, body]))")
+        return [[shown["title"], shown["body"]] for shown in self.chat.notifications]
 
     def test_a_message_is_shown_while_no_tab_is_seen_and_goes_when_it_is_read(self):
         self.turn_on()

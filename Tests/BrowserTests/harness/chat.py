@@ -36,6 +36,14 @@ class Chat:
     def connection(self):
         return self.role("status", "Connection")
 
+    @property
+    def notifications(self):
+        """What the browser shows now. Chromium forgets a notification if a page lists them at the moment at which it is
+        shown: wait until that is over, and then list them."""
+        return self.page.evaluate(
+            "navigator.serviceWorker.ready.then(async (registration) =>"
+            " (await registration.getNotifications()).map(({title, body, tag}) => ({title, body, tag})))")
+
     # Signed out
     def sign_in(self, username=None, password=None):
         form = self.role("form", "Sign in")
