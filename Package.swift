@@ -11,9 +11,9 @@ let settings: [SwiftSetting] = [
 // The client's products are built inside other people's packages, and SwiftPM refuses unsafe flags there.
 let clientSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
-// The optimised build optimises what is tested, not the tests: they wait more than they compute. Without optimisation, a
-// module in batches of files compiles in three quarters of the time of a whole module, and without debug information in
-// two thirds. The compiler warns that it ignores SwiftPM's -num-threads.
+// The optimised build optimises what is tested, not the tests: they wait more than they compute. Without optimisation, batches
+// of files compile faster than whole modules (docs/performance.md). The compiler warns that it then ignores SwiftPM's
+// -num-threads.
 let testSettings: [SwiftSetting] =
     clientSettings + [
         .unsafeFlags(

@@ -2,7 +2,8 @@
 # Runs the built tests in groups, each in a process of its own, and ends with each group's closing line.
 #
 #   Tests/run.sh all             every test in its short form: first the groups that may share the machine, WIDTH (4) side
-#                                by side, then one after the other those that measure time or have deadlines
+#                                by side, then those under faults or with deadlines, also side by side, then one after
+#                                the other those that measure time
 #   Tests/run.sh quick           unit suites that neither wait for long nor measure (`make check`)
 #   Tests/run.sh only REGEX      the Swift tests whose names match, unit and system (`make test FILTER=…`)
 #

@@ -3,7 +3,7 @@ import Foundation
 
 struct OutboxFiles: Sendable {
     let directory: URL
-    /// That of a store in memory, which goes with its client.
+    /// The directory of a store in memory. It goes with its client.
     private let temporary: TemporaryFolder?
     /// Copies whose message is not in the outbox yet.
     private let pending = Locked<Set<String>>([])
